@@ -148,8 +148,8 @@ function NewRunner() {
       <p className="text-sm text-soft">Run this on the machine with the coding agent, in the directory in which it is to work. It creates the agent and its key, and connects out to this server. SHOAL_KEY is the key of an owner of this session or an admin&apos;s; it is needed once.</p>
       <Copyable name="Run a coding agent" text={`SHOAL_KEY=… shoal runner claude-code ${at}`} />
       <Copyable name="Run it at every login" text={`SHOAL_KEY=… shoal runner claude-code ${at} --install`} />
-      <p className="text-sm text-soft [&_code]:whitespace-nowrap">
-        Other agents: <code>codex</code>, <code>gemini-cli</code>, <code>opencode</code>, or <code>acp</code> with <code>--program</code>. Options set what it may do: <code>--mode read</code> or <code>edit</code>, <code>--respond-to</code> and <code>--approve</code>. They can be changed on that machine only.{" "}
+      <p className="text-sm text-soft">
+        Other agents: <code>codex</code>, <code>gemini-cli</code>, <code>opencode</code>, or <code>acp</code> with <code className="whitespace-nowrap">--program</code>. Options set what it may do: <code className="whitespace-nowrap">--mode read</code> or <code>edit</code>, <code className="whitespace-nowrap">--respond-to</code> and <code className="whitespace-nowrap">--approve</code>. They can be changed on that machine only.{" "}
         <Link to="/s/$session/connect" params={{ session }} className="text-accent underline">
           Connect a coding agent in your terminal
         </Link>{" "}

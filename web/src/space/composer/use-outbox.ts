@@ -41,7 +41,7 @@ function postingAs(session: string, as: string | null, store: Store): Post {
     const name = (id: string) => store.live.entities.get(id)?.name ?? id;
     for (const id of m.skippedAgents ?? []) notify(`${name(id)} is at work and has not taken this message.`);
     for (const r of m.reach ?? [])
-      if (r.knownAt !== undefined) notify(`Not known yet whether it wakes ${name(r.entityId)}: the server has just started.`);
+      if (r.knownAt !== undefined) notify(`Not known yet whether it wakes ${name(r.entityId)}.`);
       else if (r.state === "asleep" || r.state === "unknown") notify(`Not reached: ${name(r.entityId)} (${r.text}).`);
   });
 }
