@@ -109,7 +109,6 @@ prove: setup ## Run the long tests: race detector, faults, clusters, releases, u
 	if [[ -f .cache/faults.md ]]; then cat .cache/faults.md; fi; \
 	go test $(TESTFLAGS) -run='$(STORIES)' ./test/console || failed=1; \
 	go test $(TESTFLAGS) -run='$(CODERS)' ./test/clients || failed=1; \
-	GOWORK=off go -C bench/compare test $(TESTFLAGS) . || failed=1; \
 	go test $(TESTFLAGS) -run='$(REPEATED)' ./agent ./internal/hub ./internal/run ./test/e2e || failed=1; \
 	SHOAL_CHAT_CUTS=200 go test $(TESTFLAGS) -run='^TestCuts$$' ./test/aisdk || failed=1; \
 	go test $(TESTFLAGS) -run='$(GOCLIENT)' ./test/openai || failed=1; \
@@ -155,6 +154,7 @@ torture: setup ## Do every fault to servers for an hour, find every planted bug,
 	go test -count=1 -timeout 180m -run='$(SERVERS)' ./internal/hub -clusterseeds=200000 || failed=1; \
 	SHOAL_MENTION_WORLDS=300 go test -count=1 -timeout 60m -run='^TestEveryMentionIsExplained$$' ./internal/run || failed=1; \
 	SHOAL_JOBS=1000 go test -count=1 -timeout 60m -run '^TestManyRunsOfOneEntity$$' ./test/attack || failed=1; \
+	GOWORK=off go -C bench/compare test -count=1 -timeout 60m . || failed=1; \
 	exit $$failed
 
 pictures: setup build ## Take the pictures of the README from the running console
