@@ -18,7 +18,7 @@ export const templates: readonly Template[] = [
 ];
 
 const keys: Readonly<Record<string, string>> = {
-  openai: "The server reads its key from OPENAI_API_KEY. For a server of your own that speaks the protocol, set the base URL on the page Model afterwards.",
+  openai: "The server reads its key from OPENAI_API_KEY. A server of your own that speaks the protocol needs a base URL (on the Model page), and perhaps no key.",
   anthropic: "The server reads its key from ANTHROPIC_API_KEY.",
   google: "The server reads its key from GEMINI_API_KEY or GOOGLE_API_KEY.",
   ollama: "No key is needed; the models are on the machine that Ollama runs on.",

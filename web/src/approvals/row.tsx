@@ -47,16 +47,19 @@ export function Row({ pending: p, selected, show }: Props) {
         <span className="block truncate text-sm text-soft">
           <Words text={gist(p)} />
         </span>
-        <span className="mt-0.5 flex flex-wrap gap-x-1.5 text-xs text-soft [&>*:not(:first-child)]:before:mr-1.5 [&>*:not(:first-child)]:before:content-['·']">
-          {p.toolName !== "" && p.toolName !== subject(p) && <code className="break-words">{p.toolName}</code>}
-          <span>{agent}</span>
-          <span>{p.spaceId === null ? "in no space" : `in ${space?.name ?? p.spaceId}`}</span>
-          {p.status === "open" && p.quorum > 1 && (
-            <span className="font-medium text-ink tabular-nums">
-              {tallyOf(p).agreed.length} of {p.quorum} {p.kind === "permission" ? "approvals" : "answers"}
-            </span>
-          )}
-          {p.status === "open" ? <Age pending={p} /> : <Settled pending={p} />}
+        {/* The dot before the first of a line is outside of what is shown. */}
+        <span className="mt-0.5 block overflow-hidden text-xs text-soft">
+          <span className="-ml-3 flex flex-wrap [&>*]:before:inline-block [&>*]:before:w-3 [&>*]:before:text-center [&>*]:before:content-['·']">
+            {p.toolName !== "" && p.toolName !== subject(p) && <code className="break-words">{p.toolName}</code>}
+            <span>{agent}</span>
+            <span>{p.spaceId === null ? "in no space" : `in ${space?.name ?? p.spaceId}`}</span>
+            {p.status === "open" && p.quorum > 1 && (
+              <span className="font-medium text-ink tabular-nums">
+                {tallyOf(p).agreed.length} of {p.quorum} {p.kind === "permission" ? "approvals" : "answers"}
+              </span>
+            )}
+            {p.status === "open" ? <Age pending={p} /> : <Settled pending={p} />}
+          </span>
         </span>
       </span>
     </Link>

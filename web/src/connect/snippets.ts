@@ -78,7 +78,7 @@ const codex: Client = {
   about: "in the terminal",
   environment: true,
   signIn: (origin) => `codex mcp add shoal --url ${origin}/mcp && codex mcp login shoal`,
-  timeouts: "Without tool_timeout_sec it stops waiting for a tool after 60 seconds. With 660 it waits as long as the server allows, which is 600.",
+  timeouts: "Without tool_timeout_sec it stops waiting for a tool after 60 seconds. With 660 it waits as long as the server allows, which is 600 seconds.",
   snippets: (t) => [
     {
       about: "Add this. It reads the key from the environment.",

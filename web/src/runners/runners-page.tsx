@@ -162,7 +162,7 @@ function NewRunner() {
 function Remove({ runner, onClose }: { runner: Runner; onClose: () => void }) {
   const { session } = useConsole();
   const queries = useQueryClient();
-  const names = runner.agents.map((a) => a.agentId).join(", ");
+  const names = new Intl.ListFormat("en").format(runner.agents.map((a) => a.agentId));
   return (
     <Confirm
       onClose={onClose}

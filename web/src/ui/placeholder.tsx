@@ -12,7 +12,7 @@ export function Empty({ title, children, action, command }: { title: string; chi
       {action !== undefined && <div className="[&>a]:inline-flex [&>a]:min-h-9 [&>a]:items-center touch:[&>a]:min-h-11">{action}</div>}
       {command !== undefined && (
         <p className="text-sm text-soft">
-          On the command line: <code className="rounded-md bg-sunken px-2 py-1 box-decoration-clone">{command}</code>
+          On the command line: <code className="inline-block rounded-md bg-sunken px-2 py-1">{command}</code>
         </p>
       )}
     </div>
