@@ -37,7 +37,7 @@ export function Detail({ pending: p, mine, show, next }: Props) {
   const agent = useName(p.agentId);
   const origin = useOrigin(p.runId);
   return (
-    <article aria-label={subject(p)} className="flex w-full max-w-read min-w-0 flex-col gap-4 p-5 max-md:pt-2">
+    <article aria-label={subject(p)} className="flex w-full max-w-read min-w-0 flex-col gap-4 p-5">
       <Link to="/s/$session/approvals" params={{ session }} search={{ show }} className="inline-flex min-h-8 touch:min-h-11 items-center gap-1.5 self-start text-sm text-accent md:hidden">
         <ArrowLeft aria-hidden className="size-4" />
         Back to the list

@@ -13,7 +13,7 @@ const sections = () => screen.queryAllByRole("group").map((g) => `${g.getAttribu
 
 it("the spaces below those with something unread are the others, not all", async () => {
   await draw(row("kiosk", 2), row("shop", 0));
-  expect(sections()).toEqual(["Unread: #kiosk2 unread", "Others: #shop"]);
+  expect(sections()).toEqual(["Unread or waiting: #kiosk2 unread", "Others: #shop"]);
 });
 
 it("without something unread or pinned, the spaces have no sections", async () => {
