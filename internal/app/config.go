@@ -86,8 +86,9 @@ type Config struct {
 	OIDCGroupsClaim string   `name:"oidc-groups-claim" help:"The claim with the groups of a person." default:"groups" placeholder:"CLAIM" group:"Sign-in with an OpenID provider"`
 	OIDCRoles       []string `name:"oidc-role" help:"Give the members of a group a role in the session, such as shoal-admins=owner; repeatable, and the first that fits counts. With it, others become members at each sign-in." placeholder:"GROUP=ROLE" group:"Sign-in with an OpenID provider"`
 	OIDCScopes      []string `name:"oidc-scope" help:"Request this scope besides openid, profile and email, such as groups; repeatable." placeholder:"SCOPE" group:"Sign-in with an OpenID provider"`
-	// ClientDocuments off makes MCP clients register, also those that are described by a document.
-	ClientDocuments string `help:"Read the documents by which MCP clients describe themselves when they sign in. off makes them register instead, where the server does not reach the internet." enum:"on,off" default:"on" group:"Callers, proxies and HTTPS"`
+	// ClientDocuments says whether MCP clients that are described by a document sign in without
+	// registering: "on", "off", or "auto" and "", which is on where others reach the server.
+	ClientDocuments string `help:"Read the documents by which MCP clients describe themselves when they sign in. off makes them register instead, where the server does not reach the internet; auto is off on a loopback address without --public-url." enum:"auto,on,off" default:"auto" group:"Callers, proxies and HTTPS"`
 	// AllowPrivate are the loopback and private networks, such as 10.0.0.0/8, that
 	// agents' request tools and MCP servers may call, and where push services of
 	// browsers and documents of MCP clients may be; empty by default.

@@ -62,7 +62,8 @@ func (s *Server) protect() (err error) {
 	s.limits.Watch(s.guard.Bodies())
 	s.auth = auth.New(s.Hub, auth.Options{Off: c.open(), Guard: s.guard, Failures: failuresPerSecond, Proxies: c.proxies, Metrics: s.metrics})
 	clients := oauth.Options{Grants: s.Hub.Grants, Auth: s.auth, Guard: s.guard, PublicURL: c.PublicURL, Off: c.open(), Log: c.Log}
-	if c.ClientDocuments != "off" {
+	// A program on the server's own machine registers without a call to the internet.
+	if c.ClientDocuments == "on" || c.ClientDocuments != "off" && (!Loopback(host) || c.PublicURL != "") {
 		clients.Documents = s.network.Client()
 	}
 	s.oauth = oauth.New(clients)

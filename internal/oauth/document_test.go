@@ -90,7 +90,7 @@ const local = `"redirect_uris":["http://127.0.0.1/callback"]`
 func TestClientsThatDescribeThemselves(t *testing.T) {
 	pair := tlstest.New(t, "127.0.0.1", "127.0.0.2")
 	t.Setenv("SSL_CERT_FILE", pair.CertFile) // read at the first connection over TLS
-	w := startWith(t, app.Config{AllowPrivate: []string{"127.0.0.1/32"}})
+	w := startWith(t, app.Config{ClientDocuments: "on", AllowPrivate: []string{"127.0.0.1/32"}})
 	p, private := publish(t, pair, "127.0.0.1"), publish(t, pair, "127.0.0.2")
 	if got := w.does("GET", "/.well-known/oauth-authorization-server", ""); got.Body["client_id_metadata_document_supported"] != true {
 		t.Errorf("the metadata: %s", got.Text)
@@ -120,9 +120,9 @@ func (w *world) readsAgain(p *publisher) {
 	}
 }
 
-// A server that reads no documents says so, and calls nobody.
+// A server on a loopback address reads no documents by itself, says so, and calls nobody.
 func TestWithoutDocuments(t *testing.T) {
-	w := startWith(t, app.Config{ClientDocuments: "off"})
+	w := startWith(t, app.Config{})
 	if got := w.does("GET", "/.well-known/oauth-authorization-server", ""); got.Body["client_id_metadata_document_supported"] != false {
 		t.Errorf("the metadata: %s", got.Text)
 	}

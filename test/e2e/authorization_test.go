@@ -35,7 +35,7 @@ var authorizationChecks = []string{
 // where the suite asks for one; everything else the suite does itself.
 func TestAuthorizationConformance(t *testing.T) {
 	t.Parallel()
-	s := serve(t, t.TempDir())
+	s := serve(t, t.TempDir(), "--client-documents", "on")
 	ann := s.person(t, "ann")
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(revision, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestProgramsThatDescribeThemselves(t *testing.T) {
 	published.StartTLS()
 	t.Cleanup(published.Close)
 	document = published.URL + "/client.json"
-	s := serve(t, t.TempDir(), "--allow-private", "127.0.0.1/32")
+	s := serve(t, t.TempDir(), "--client-documents", "on", "--allow-private", "127.0.0.1/32")
 	ann := s.person(t, "ann")
 	for _, sdk := range []string{"1", "2"} {
 		t.Run("SDK "+sdk, func(t *testing.T) {
