@@ -1,1 +1,0 @@
-import{i as e,s as t}from"./client-Buj_4-5P.js";import{Y as n}from"./index-C2EXfOQ9.js";async function r(t){let{signIn:n}=await e(`POST`,`/console/login`,t);await i(n)}async function i(e){await t(e),n()}export{i as n,r as t};
