@@ -7,12 +7,12 @@ import (
 
 var quoted = regexp.MustCompile(`"([^"]*)"`)
 
-// splitProposals splits a message of the parser, such as `unknown flag --wiat, did you mean
-// "--wait"?`, into what is wrong and what to write in place of word. Any two words of two letters
-// are alike to the parser, so proposals with another first letter are left out; the proposal is
-// empty if none remains.
-func splitProposals(message, word string) (wrong, proposal string) {
-	wrong, alike, _ := strings.Cut(message, ", did you mean ")
+// splitProposals splits the end of a message of the parser, such as `--wiat, did you mean
+// "--wait"?`, into the word that is wrong and what to write in its place. Any two words of two
+// letters are alike to the parser, so proposals with another first letter are left out; the
+// proposal is empty if none remains.
+func splitProposals(message string) (word, proposal string) {
+	word, alike, _ := strings.Cut(message, ", did you mean ")
 	var meant []string
 	for _, found := range quoted.FindAllStringSubmatch(alike, -1) {
 		if firstLetter(found[1]) == firstLetter(word) {
@@ -21,11 +21,11 @@ func splitProposals(message, word string) (wrong, proposal string) {
 	}
 	switch len(meant) {
 	case 0:
-		return wrong, ""
+		return word, ""
 	case 1:
-		return wrong, "did you mean " + meant[0] + "?"
+		return word, "did you mean " + meant[0] + "?"
 	}
-	return wrong, "did you mean one of " + strings.Join(meant, ", ") + "?"
+	return word, "did you mean one of " + strings.Join(meant, ", ") + "?"
 }
 
 // firstLetter returns the first byte of a command or of the name of a flag.

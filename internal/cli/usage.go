@@ -42,8 +42,7 @@ const unexpectedArgument = "unexpected argument "
 // noCommandText returns what to say about a word where a command of the group belongs. After the
 // word, rest may propose another one.
 func noCommandText(group *kong.Node, rest string) string {
-	word, _, _ := strings.Cut(rest, ", ")
-	_, proposal := splitProposals(rest, word)
+	word, proposal := splitProposals(rest)
 	text := fmt.Sprintf("unknown command %q", strings.TrimSpace(CommandName(group)+" "+word))
 	switch {
 	case proposal != "":
@@ -65,13 +64,10 @@ func usageText(node *kong.Node, message string) string {
 		return fmt.Sprintf("`%s` needs %s", command, flags)
 	}
 	for _, begin := range []string{unexpectedArgument, "unknown flag "} {
-		rest, found := strings.CutPrefix(message, begin)
-		if !found {
-			continue
+		if rest, found := strings.CutPrefix(message, begin); found {
+			word, proposal := splitProposals(rest)
+			return strings.TrimSuffix(begin+word+"; "+proposal, "; ")
 		}
-		word, _, _ := strings.Cut(rest, ", ")
-		wrong, proposal := splitProposals(message, word)
-		return strings.TrimSuffix(wrong+"; "+proposal, "; ")
 	}
 	return valueText(message)
 }
