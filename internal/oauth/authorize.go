@@ -116,7 +116,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
 	onward := s.issuer(r) + page + "?request=" + url.QueryEscape(r.URL.RawQuery)
-	if s.documents != nil && isDocument(r.URL.Query().Get("client_id")) {
+	if s.Documents != nil && isDocument(r.URL.Query().Get("client_id")) {
 		// Nobody may be signed in: the page asks for what the document says.
 		h.Set("Location", onward)
 		w.WriteHeader(http.StatusSeeOther)

@@ -66,12 +66,12 @@ func isDocumentURL(id string) bool {
 	return valid && u.Scheme == "https" && len(id) <= maxDocumentURL && strings.Trim(u.Path, "/") != "" && strings.TrimSuffix(u.Path, "/") == path.Clean(u.Path)
 }
 
-// findFor returns a function that finds the client with an id for the person who is signed in, or fails
+// findFor returns a function that finds the client with an id for the signed-in person, or fails
 // with NotFound; ctx is that of their request. The document of a client is read if it is not known, or is
 // not fresh any more. A document that is wrong is InvalidArgument, and replaces nothing.
 func (s *Server) findFor(ctx context.Context, caller shoal.Principal) func(id string) (storage.OAuthClient, error) {
 	return func(id string) (storage.OAuthClient, error) {
-		described := s.documents != nil && isDocument(id)
+		described := s.Documents != nil && isDocument(id)
 		if described && !isDocumentURL(id) {
 			return storage.OAuthClient{}, invalid("The program that sent you here has a client_id that is not the address of a metadata document: https://, a host and a path, of at most 512 bytes, without a user name, a fragment, or parts such as `..`.")
 		}
@@ -100,7 +100,7 @@ func (s *Server) read(ctx context.Context, id string) (doc document, fresh time.
 		return doc, 0, err
 	}
 	r.Header.Set("Accept", "application/json")
-	answer, err := s.documents.Do(r)
+	answer, err := s.Documents.Do(r)
 	if err != nil {
 		return doc, 0, s.unread(id, err)
 	}

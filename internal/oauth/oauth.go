@@ -18,7 +18,7 @@
 //     halves of the sign-in.
 //   - Clients, codes and tokens are rows: every server on the database knows them.
 //   - A client registers, or its id is the address of a document that describes it. The document is read
-//     only for a person who is signed in, over HTTPS, from a public address, in bounded time and size.
+//     only for a signed-in person, over HTTPS, from a public address, in bounded time and size.
 //   - Whatever a client says of itself is shown as unverified.
 //
 // Decision 106 says why this is not a library.
@@ -76,11 +76,10 @@ type Options struct {
 type Server struct {
 	Options
 	registrations *limit.Rates[string]
-	documents     *http.Client
 	reads         *limit.Rates[person] // of documents
 }
 
-// person is who is signed in where a document is read.
+// person identifies the signed-in person for whom a document is read.
 type person struct {
 	session shoal.SessionID
 	id      shoal.EntityID
@@ -91,13 +90,12 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Options: o, registrations: limit.NewRates[string](1.0/60, mostRegistrations, addresses), reads: limit.NewRates[person](1.0/60, mostRegistrations, addresses)}
 	if o.Documents != nil {
 		client := *o.Documents
 		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-		s.documents = &client
+		o.Documents = &client
 	}
-	return s
+	return &Server{Options: o, registrations: limit.NewRates[string](1.0/60, mostRegistrations, addresses), reads: limit.NewRates[person](1.0/60, mostRegistrations, addresses)}
 }
 
 // Accept returns the media types that a request below [Path] may have besides JSON. It is for
@@ -195,7 +193,7 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 		[]string{"query"},
 		[]string{"authorization_code", "refresh_token"},
 		[]string{"S256"},
-		none, none, scopeWords, true, s.documents != nil,
+		none, none, scopeWords, true, s.Documents != nil,
 	})
 }
 
