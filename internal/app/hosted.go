@@ -11,6 +11,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/agentconfig"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/modelenv"
 )
 
 // ShopAgent is the hosted agent that the first start creates. It is in Welcome and
@@ -29,15 +30,12 @@ var shopping string
 // scripted is the provider that plays a script.
 const scripted = "script"
 
-// vendors are the models that the first agent may have, each with the variables
-// that hold its key: the first that is set decides.
-var vendors = []struct {
-	keys           []string
-	provider, name string
-}{
-	{[]string{"OPENAI_API_KEY"}, "openai", "gpt-6-luna"},
-	{[]string{"ANTHROPIC_API_KEY"}, "anthropic", "claude-haiku-5-5"},
-	{[]string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, "google", "gemini-3.5-flash-lite"},
+// vendors are the models that the first agent may have: the first whose provider has a
+// key decides.
+var vendors = []struct{ provider, name string }{
+	{"openai", "gpt-6-luna"},
+	{"anthropic", "claude-haiku-5-5"},
+	{"google", "gemini-3.5-flash-lite"},
 }
 
 // model is a config's model, as far as it differs between the forms of the first
@@ -63,7 +61,7 @@ func models() []model {
 func present(keys func(name string) string) model {
 	all := models()
 	for i, v := range vendors {
-		if slices.ContainsFunc(v.keys, func(name string) bool { return keys(name) != "" }) {
+		if modelenv.Missing(v.provider, false, keys) == "" {
 			return all[i]
 		}
 	}
