@@ -128,8 +128,8 @@ func (v *Maker) Model(m agentconfig.Model) (agent.Model, error) {
 }
 
 // Check reports what no run could execute: a script that does not parse, a model that its
-// cloud does not serve here, or a limit of costs for a model whose price is unknown. The error is of kind InvalidArgument and
-// names the field. A missing key is not an error.
+// cloud does not serve here, or a limit of costs for a model whose price is unknown. The
+// error is of kind InvalidArgument and names the field. A missing key is not an error.
 func Check(c *agentconfig.Config) error {
 	if c.Model.Provider == Script {
 		if _, err := newScript(c.Model); err != nil {
