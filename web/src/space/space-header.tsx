@@ -5,7 +5,7 @@ import { api } from "@/api/client";
 import type { Space } from "@shoal-dev/client";
 import { Back } from "@/app/back";
 import { useConsole } from "@/app/console";
-import { useEntities, useLive, useName } from "@/live/hooks";
+import { useLive, useName } from "@/live/hooks";
 import { Button, IconButton } from "@/ui/button";
 import { Menu, type MenuItem } from "@/ui/menu";
 import { notify, notifyError } from "@/ui/notice";
@@ -16,6 +16,7 @@ import { useSpaceRights } from "./moderates";
 import { isMember } from "./order";
 import { pathOf } from "./path-of";
 import type { SpaceDialog } from "./space-dialogs";
+import { useEntityById } from "./use-entity-by-id";
 
 interface Props {
   readonly space: Space;
@@ -54,8 +55,7 @@ export function SpaceHeader({ space, panel, togglePanel, ask }: Props) {
 }
 
 function Subtitle({ space }: { space: Space }) {
-  const entities = useEntities();
-  const agent = answering(space, (id) => entities.find((e) => e.id === id));
+  const agent = answering(space, useEntityById());
   const members = `${space.memberCount} ${space.memberCount === 1 ? "member" : "members"}`;
   if (space.status === "closed") return `${members} · closed`;
   return agent === undefined ? members : <Answers members={members} agent={agent} />;

@@ -10,6 +10,7 @@ import { Button } from "@/ui/button";
 import { useMembership } from "../membership";
 import { pathOf } from "../path-of";
 import { useAction } from "../use-action";
+import { useEntityById } from "../use-entity-by-id";
 import { mentionedIds } from "./mentions";
 import { type WhoActs, whoActs } from "./who-acts";
 
@@ -18,10 +19,7 @@ export function Addressees({ space, text, members }: { space: Space; text: strin
   const { actor } = useConsole();
   const entities = useEntities();
   const mentioned = mentionedIds(text, members);
-  const of = useMemo(() => {
-    const byId = new Map(entities.map((e) => [e.id, e]));
-    return (id: string) => byId.get(id);
-  }, [entities]);
+  const of = useEntityById();
   const outside = useMemo(() => {
     if (!text.includes("@")) return [];
     const others = entities.filter((e) => !members.some((m) => m.entityId === e.id));

@@ -6,7 +6,7 @@ import { api } from "@/api/client";
 import { type Entity, listsAll, type Member, type PendingAction, type Run, type Space } from "@shoal-dev/client";
 import { useConsole } from "@/app/console";
 import { subject } from "@/approvals/subject";
-import { useConnection, useEntities, useEntity, useName, usePending } from "@/live/hooks";
+import { useConnection, useEntity, useName, usePending } from "@/live/hooks";
 import { Avatar } from "@/ui/avatar";
 import { Badge } from "@/ui/badge";
 import { Button, IconButton } from "@/ui/button";
@@ -19,6 +19,7 @@ import { answering } from "../composer/who-acts";
 import { useSpaceRights } from "../moderates";
 import { pathOf } from "../path-of";
 import { byName } from "../sections";
+import { useEntityById } from "../use-entity-by-id";
 import type { SpaceDialog } from "../space-dialogs";
 
 const InviteDialog = dialogOnDemand(() => import("@/invite/invite-dialog").then((m) => m.InviteDialog));
@@ -105,8 +106,7 @@ function Page({ kind, name, text, ...props }: Props & { kind: Member["kind"]; na
 function Group({ name, count, members, children, space, runs, ask }: Props & { name: string; count: number | undefined; members: readonly Member[]; children?: ReactNode }) {
   const pending = usePending().filter((p) => p.status === "open" && p.spaceId === space.id);
   const { changes } = useSpaceRights(space);
-  const entities = useEntities();
-  const answers = answering(space, (id) => entities.find((e) => e.id === id));
+  const answers = answering(space, useEntityById());
   return (
     <section aria-label={name}>
       <h3 className="px-2 pt-1 text-xs font-semibold text-soft">
