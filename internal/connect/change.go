@@ -28,6 +28,7 @@ type Change struct {
 	remove        bool
 	before, after string
 	was, mode     fs.FileMode
+	again         func() (Change, error) // reads the file and makes the same change again
 }
 
 // None reports whether the file stays as it is.
@@ -63,16 +64,38 @@ func (ch Change) Diff(secrets ...string) string {
 // Masked replaces a key, when a change is shown.
 const Masked = "shoal_…"
 
-// Write makes the change. It is a [shoal.Conflict] if the file has changed since
-// it was read; then, as after every error, it is as it was.
-func (ch Change) Write() error {
+// writeTries limits how often Write reads a file again that changes all the time.
+const writeTries = 5
+
+// Write makes the change. If the rest of the file has changed since it was read, as
+// clients that run change theirs, it makes the same change to the new text, and ch
+// becomes that change. It is a [shoal.Conflict] if the entry itself has changed; then,
+// as after every error, the file is as it was.
+func (ch *Change) Write() error {
+	err := ch.writeOnce()
+	for range writeTries - 1 {
+		if !errors.Is(err, shoal.Conflict) {
+			return err
+		}
+		next, failed := ch.again()
+		if failed != nil {
+			return failed
+		}
+		*ch = next
+		err = ch.writeOnce()
+	}
+	return err
+}
+
+// writeOnce makes the change unless the file has changed.
+func (ch *Change) writeOnce() error {
 	const op = "connect.Write"
 	now, err := os.ReadFile(ch.real)
 	if errors.Is(err, fs.ErrNotExist) && !ch.existed {
 		now, err = nil, nil
 	}
 	if err == nil && string(now) != ch.before {
-		return shoal.E(op, shoal.Conflict, fmt.Sprintf("%s has changed while you looked at it; do it again", ch.Path))
+		return changedMeanwhile(op, ch.Path)
 	}
 	if err == nil {
 		if ch.remove {
@@ -89,8 +112,12 @@ func (ch Change) Write() error {
 	return nil
 }
 
+func changedMeanwhile(op, path string) error {
+	return shoal.E(op, shoal.Conflict, path+" has changed while you looked at it; do it again")
+}
+
 // replace writes the new text beside the file and puts it in its place.
-func (ch Change) replace() (err error) {
+func (ch *Change) replace() (err error) {
 	dir := filepath.Dir(ch.real)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -148,6 +148,7 @@ func (c *Config) With(name string, t Target, before *Memory) (Change, error) {
 		out.mode = 0o644
 	}
 	out.Undo = c.remember(after, made, before)
+	out.again = c.reread(op, name, func(now *Config) (Change, error) { return now.With(name, t, before) })
 	return out, c.prove(op, name, after)
 }
 
@@ -172,7 +173,31 @@ func (c *Config) Without(name string, before *Memory) (Change, error) {
 	if before.Mode != 0 {
 		out.mode = before.Mode
 	}
+	out.again = c.reread(op, name, func(now *Config) (Change, error) { return now.Without(name, before) })
 	return out, c.prove(op, name, after)
+}
+
+// reread returns a function that reads the file again and makes a change, unless the entry is not
+// what it was in c: nobody has agreed to the change of another entry.
+func (c *Config) reread(op, name string, change func(*Config) (Change, error)) func() (Change, error) {
+	return func() (Change, error) {
+		now, err := open(c.editor, c.Path)
+		if err != nil {
+			return Change{}, err
+		}
+		was, err := c.editor.read(c.text, name)
+		if err != nil {
+			return Change{}, c.refuse(op, err)
+		}
+		is, err := now.editor.read(now.text, name)
+		if err != nil {
+			return Change{}, now.refuse(op, err)
+		}
+		if (was == nil) != (is == nil) || !same(was, is) {
+			return Change{}, changedMeanwhile(op, c.Path)
+		}
+		return change(now)
+	}
 }
 
 func (c *Config) change(after string) Change {

@@ -129,22 +129,47 @@ func TestUndoAfterOtherChanges(t *testing.T) {
 	}
 }
 
-// A file that changes while the person reads the diff is not overwritten.
-func TestWriteRefusesWhatItHasNotSeen(t *testing.T) {
+// A file changes while the person reads the diff. The change is made to the new text if the entry
+// is as it was; an entry that somebody else has changed stays.
+func TestWriteInAFileThatChanged(t *testing.T) {
 	t.Parallel()
-	c, change := changed(t, "cursor", "{}")
-	if err := os.WriteFile(c.Path, []byte(`{"a": 1}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := change.Write(); !errors.Is(err, shoal.Conflict) {
-		t.Errorf("it was written: %v", err)
-	}
-	if got, _ := holds(t, c.Path); got != `{"a": 1}` {
-		t.Errorf("it holds %q", got)
-	}
-	left, err := os.ReadDir(filepath.Dir(c.Path))
-	if err != nil || len(left) != 1 {
-		t.Errorf("beside it are %v (%v)", left, err)
+	const entry = `"shoal": {"url": "http://127.0.0.1:7462/mcp", "timeout": 1}`
+	for _, tt := range []struct{ name, before, now, want string }{
+		{"another field", `{}`, `{"startups": 2}`, `"startups": 2`},
+		{"another entry", `{"mcpServers": {` + entry + `}}`, `{"mcpServers": {"mine": {"url": "http://a"}, ` + entry + `}}`, `"mine"`},
+		{"no file before", "", `{"startups": 2}`, `"startups": 2`},
+		{"the entry", `{"mcpServers": {` + entry + `}}`, `{"mcpServers": {"shoal": {"url": "http://b/mcp"}}}`, ""},
+		{"the entry made", `{}`, `{"mcpServers": {"shoal": {}}}`, ""},
+		{"the entry removed", `{"mcpServers": {` + entry + `}}`, `{}`, ""},
+		{"what cannot be read", `{}`, `{"startups": `, ""},
+	} {
+		c, change := changed(t, "cursor", tt.before)
+		if tt.before == "" {
+			if err := os.Remove(c.Path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(c.Path, []byte(tt.now), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := change.Write()
+		got, _ := holds(t, c.Path)
+		switch {
+		case tt.want == "" && (!errors.Is(err, shoal.Conflict) && !errors.Is(err, shoal.InvalidArgument) || got != tt.now):
+			t.Errorf("%s: the error is %v, and the file %q", tt.name, err, got)
+		case tt.want != "" && (err != nil || !strings.Contains(got, tt.want) || !strings.Contains(got, scout.Key)):
+			t.Errorf("%s: the error is %v, and the file %q; want one with %s and the key", tt.name, err, got, tt.want)
+		}
+		if tt.want != "" {
+			undone(t, "cursor", c.Path, &change.Undo)
+			if got, _ := holds(t, c.Path); got != tt.now && tt.name != "another entry" {
+				t.Errorf("%s: without the entry the file is %q, want %q", tt.name, got, tt.now)
+			}
+		}
+		left, err := os.ReadDir(filepath.Dir(c.Path))
+		if err != nil || len(left) != 1 {
+			t.Errorf("%s: beside it are %v (%v)", tt.name, left, err)
+		}
 	}
 }
 
