@@ -17,6 +17,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/harness/acp"
 	"github.com/shoal-dev/shoal/internal/harness/claude"
 	"github.com/shoal-dev/shoal/internal/harness/codex"
+	"github.com/shoal-dev/shoal/internal/harness/opencode"
 	"github.com/shoal-dev/shoal/internal/shoaltest/program"
 )
 
@@ -40,6 +41,10 @@ var coders = []coder{
 	{
 		name: "Gemini CLI (ACP)", kind: "gemini-cli", start: acp.Start, warmMs: 400,
 		program: []string{"@google/gemini-cli/bundle/gemini.js", "--acp", "-m", "gemini-2.5-pro"},
+	},
+	{
+		name: "OpenCode (ACP)", kind: "opencode", model: "aimock/gpt-5", start: opencode.Start, warmMs: 400,
+		program: []string{"opencode-linux-x64/bin/opencode", "acp"},
 	},
 }
 

@@ -42,12 +42,14 @@ func (b *Bench) newMachine(c coder, models string) (*machine, error) {
 		"ANTHROPIC_BASE_URL=" + models, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
 		"MAX_THINKING_TOKENS=0", "ENABLE_TOOL_SEARCH=false", "AIMOCK_KEY=none",
 		"GOOGLE_GEMINI_BASE_URL=" + models, "GEMINI_API_KEY=none", "GEMINI_CLI_TRUST_WORKSPACE=true",
+		"OPENCODE_DISABLE_MODELS_FETCH=1",
 	}
 	err = os.MkdirAll(m.project, 0o755)
 	for name, text := range map[string]string{
-		".claude.json":          `{"hasCompletedOnboarding": true}`,
-		".codex/config.toml":    fmt.Sprintf("model = \"gpt-5\"\nmodel_provider = \"aimock\"\n[model_providers.aimock]\nname = \"aimock\"\nbase_url = %q\nenv_key = \"AIMOCK_KEY\"\nwire_api = \"responses\"\n", models+"/v1"),
-		".gemini/settings.json": `{"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false}, "general": {"enableAutoUpdate": false}}`,
+		".claude.json":                   `{"hasCompletedOnboarding": true}`,
+		".codex/config.toml":             fmt.Sprintf("model = \"gpt-5\"\nmodel_provider = \"aimock\"\n[model_providers.aimock]\nname = \"aimock\"\nbase_url = %q\nenv_key = \"AIMOCK_KEY\"\nwire_api = \"responses\"\n", models+"/v1"),
+		".gemini/settings.json":          `{"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false}, "general": {"enableAutoUpdate": false}}`,
+		".config/opencode/opencode.json": fmt.Sprintf(`{"autoupdate": false, "provider": {"aimock": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": %q, "apiKey": "none"}, "models": {"gpt-5": {}}}}}`, models+"/v1"),
 	} {
 		file := filepath.Join(m.home, filepath.FromSlash(name))
 		err = errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o600))

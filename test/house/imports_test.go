@@ -76,7 +76,7 @@ var importTable = []importRule{
 	},
 	{
 		dir:    "bench/coders",
-		inside: []string{".", "bench/driver", "bench/process", "bench/report", "client", "internal/harness", "internal/harness/acp", "internal/harness/claude", "internal/harness/codex", "internal/shoaltest/program"}, never: sqlPackages,
+		inside: []string{".", "bench/driver", "bench/process", "bench/report", "client", "internal/harness", "internal/harness/acp", "internal/harness/claude", "internal/harness/codex", "internal/harness/opencode", "internal/shoaltest/program"}, never: sqlPackages,
 	},
 	{dir: "bench/compare", inside: []string{"bench/compare/harness", "bench/compare/mock"}, never: sqlPackages}, // of a module of its own, as what is below it
 	{dir: "bench/compare/agents/adk", inside: []string{"bench/compare/harness"}, others: true, never: sqlAndWeb},
