@@ -3,6 +3,7 @@ package faults
 // agentBugs are defects in how agents of others are reached, asked and limited. A test of the package
 // concerned finds each.
 var agentBugs = []named{
+	{"the answer of a coding agent falls to pieces", "each piece of its text is a part of its own"},
 	{"a denial approves", "a coding agent executes what a person has denied"},
 	{"an approval holds for more than was shown", "a second request about a call is not asked"},
 	{"OpenCode is given no rules", "it executes commands without a question"},
@@ -20,6 +21,7 @@ var agentBugs = []named{
 
 // agentTests are the tests that find them.
 var agentTests = map[string]struct{ dir, test string }{
+	"the answer of a coding agent falls to pieces":    {"internal/remoterun", "TestWorkBecomesOneMessage"},
 	"a denial approves":                               {"internal/harness/acp", "TestAsksTwice"},
 	"an approval holds for more than was shown":       {"internal/harness/acp", "TestAsksTwice"},
 	"OpenCode is given no rules":                      {"internal/harness/opencode", "TestPermissions"},
@@ -37,6 +39,10 @@ var agentTests = map[string]struct{ dir, test string }{
 
 func agentPlants() []plant {
 	return []plant{
+		{
+			"internal/remoterun/machine.go", "if m.open != nil && (m.open.space != space || ",
+			"if m.open != nil && (rigHas(\"the answer of a coding agent falls to pieces\") || m.open.space != space || ",
+		},
 		{"internal/harness/acp/session.go", "	if approved {\n", "	if approved || rigHas(\"a denial approves\") {\n"},
 		{
 			"internal/harness/acp/session.go", "	again := harness.Covers(s.approved[call.ToolCallID], r.args)\n",
