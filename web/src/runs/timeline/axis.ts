@@ -120,7 +120,7 @@ function ticks(stretches: readonly Stretch[], total: number): Tick[] {
       out.push({ at: s.left + ((t - s.from) / (s.to - s.from)) * (s.weight / total), label: t === since ? "0" : duration(t - since).replace(/ 0 (s|min)$/, "") });
     }
   }
-  return roomy(out).filter((t) => !stretches.some((s) => s.squeezed && s.left > t.at && s.left - t.at < 0.1));
+  return roomy(out).filter((t) => !stretches.some((s) => s.squeezed && s.left > t.at && s.left - t.at < 0.14));
 }
 
 // Labels need room between them, and before the end.
