@@ -4,11 +4,13 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { type Caller, type Entity, type Space, ShoalError } from "@shoal-dev/client";
 import { Identity } from "@/app/identity";
+import { ScopeChoices, SpaceChoices } from "@/connect/choices";
 import { wrongID } from "@/connect/identity";
+import { scopesOf } from "@/connect/scopes";
 import { Button } from "@/ui/button";
 import { CheckField, SelectField, TextField } from "@/ui/field";
 import { Failed, Loading } from "@/ui/placeholder";
-import { agentsOf, decide, describe, type Request, scopesOf, sessionOf, spacesOf, words } from "./consent";
+import { agentsOf, decide, describe, type Request, sessionOf, spacesOf } from "./consent";
 
 /** The page. `query` is the request as the program has made it. */
 export function AuthorizePage({ query }: { query: string }) {
@@ -80,7 +82,7 @@ function Choice({ me, query, request, agents, spaces }: Props) {
         agent: existing !== "" ? existing : id.trim(),
         name: existing !== "" ? "" : id.trim() === request.agent ? request.client : id.trim(),
         spaces: inSpaces,
-        scopes: scopesOf(chosen, only, inSpaces, everything),
+        scopes: scopesOf(chosen, everything, only ? inSpaces : []),
       });
     },
     onSuccess: (url) => location.assign(url),
@@ -156,12 +158,6 @@ function Choice({ me, query, request, agents, spaces }: Props) {
   );
 }
 
-const toggled = (set: ReadonlySet<string>, one: string): ReadonlySet<string> => {
-  const next = new Set(set);
-  if (!next.delete(one)) next.add(one);
-  return next;
-};
-
 interface SpacesProps {
   readonly spaces: readonly Space[];
   readonly chosen: ReadonlySet<string>;
@@ -174,11 +170,7 @@ function Spaces({ spaces, chosen, onChange, only, onOnly }: SpacesProps) {
   return (
     <fieldset className="flex flex-col gap-1">
       <legend className="text-sm font-medium">It joins these spaces</legend>
-      <div className="grid max-h-40 gap-x-4 overflow-y-auto rounded-md border border-line px-2 py-1 touch:max-h-none sm:grid-cols-2">
-        {spaces.map((s) => (
-          <CheckField key={s.id} label={<span className="break-words">{s.name}</span>} checked={chosen.has(s.id)} onChange={() => onChange(toggled(chosen, s.id))} />
-        ))}
-      </div>
+      <SpaceChoices spaces={spaces} chosen={chosen} onChange={onChange} />
       <CheckField label="It works in these spaces only" checked={only} disabled={chosen.size === 0} onChange={(e) => onOnly(e.target.checked)} />
     </fieldset>
   );
@@ -193,12 +185,11 @@ interface RightsProps {
 }
 
 function Rights({ request, everything, onEverything, chosen, onChange }: RightsProps) {
-  const offered = Object.entries(words).filter(([word]) => request.scopes.length === 0 || request.scopes.includes(word));
   return (
     <fieldset className="flex flex-col gap-1">
       <legend className="text-sm font-medium">It may</legend>
       {request.scopes.length === 0 && <CheckField label="Do everything that the role of the agent allows, also create spaces" checked={everything} onChange={(e) => onEverything(e.target.checked)} />}
-      {!everything && offered.map(([word, about]) => <CheckField key={word} label={about} checked={chosen.has(word)} onChange={() => onChange(toggled(chosen, word))} />)}
+      {!everything && <ScopeChoices offered={request.scopes.length === 0 ? undefined : request.scopes} chosen={chosen} onChange={onChange} />}
     </fieldset>
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Caller, Entity } from "@shoal-dev/client";
-import { lendable, scopesOf } from "./consent";
+import { lendable } from "./consent";
 
 const agent = (id: string, more: Partial<Entity> = {}) => ({ id, kind: "agent", hosted: false, ownerId: null, ...more }) as Entity;
 
@@ -10,11 +10,4 @@ describe("the agents as which a program may act", () => {
   const all = [agent("own", { ownerId: "ann" }), agent("bobs", { ownerId: "bob" }), agent("nobodys"), agent("hosted", { hosted: true, ownerId: "ann" }), agent("ann", { kind: "human" })];
   it("are a member's own", () => expect(lendable(all, me(["connect_agent"])).map((a) => a.id)).toEqual(["own"]));
   it("are for an owner all that the server does not run", () => expect(lendable(all, me(["manage"])).map((a) => a.id)).toEqual(["own", "bobs", "nobodys"]));
-});
-
-describe("the scopes of an answer", () => {
-  it("are empty for everything", () => expect(scopesOf(new Set(["read"]), false, ["yard"], true)).toEqual([]));
-  it("are the chosen words", () => expect(scopesOf(new Set(["post", "read"]), false, ["yard"], false)).toEqual(["read", "post"]));
-  it("name the spaces where it works there only", () => expect(scopesOf(new Set(["read"]), true, ["yard", "attic"], false)).toEqual(["read", "spaces:attic,yard"]));
-  it("name no spaces where none was chosen", () => expect(scopesOf(new Set(), true, [], true)).toEqual([]));
 });

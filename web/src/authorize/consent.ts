@@ -30,14 +30,6 @@ export interface Decision {
   readonly scopes: readonly string[];
 }
 
-/** The scopes that are words, with what they allow. */
-export const words = {
-  read: "Read the spaces that it is in, and wait for messages",
-  post: "Post, edit and upload",
-  answer: "Answer questions, and allow what agents ask permission for",
-  run: "Start, cancel and retry runs",
-} as const;
-
 export const describe = (query: string): Promise<Request> => call("POST", "/oauth/request", { query });
 
 /** Sends the decision, and resolves with the address to go to. */
@@ -61,11 +53,4 @@ export function lendable(all: readonly Entity[], me: Caller): Entity[] {
 export async function spacesOf(me: Caller): Promise<Space[]> {
   const all = await allPages((cursor) => api.GET("/v1/sessions/{session}/spaces", { params: { path: { session: sessionOf(me) }, query: { limit: 200, cursor } } }));
   return all.filter((s) => s.status === "open");
-}
-
-/** The scopes of the answer: none for everything that the agent's role allows. */
-export function scopesOf(chosen: ReadonlySet<string>, onlySpaces: boolean, spaces: readonly string[], all: boolean): string[] {
-  const out: string[] = all ? [] : Object.keys(words).filter((w) => chosen.has(w));
-  if (onlySpaces && spaces.length > 0) out.push(`spaces:${[...spaces].sort().join(",")}`);
-  return out;
 }
