@@ -77,7 +77,7 @@ test("a key is created in the page, shown once, works, and is revoked", async ()
   await page.getByRole("button", { name: "Create a key" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("till");
-  await dialog.getByLabel("Role").selectOption({ label: "participant" });
+  await dialog.getByLabel("Role", { exact: true }).selectOption({ label: "participant" });
   await dialog.getByRole("button", { name: "Create", exact: true }).click();
   await picture(page, "key-without-entity");
   await dialog.getByLabel("Participant", { exact: true }).fill("bad id!");
@@ -102,6 +102,43 @@ test("a key is created in the page, shown once, works, and is revoked", async ()
   await page.getByRole("button", { name: "Revoke", exact: true }).click();
   await row.waitFor({ state: "detached" });
   assert.equal(await statusWith(key), 401);
+  await person.clean();
+  await person.close();
+});
+
+test("a limited key does no more, and is replaced while the old one works on", async () => {
+  const { person, page } = await operator(s);
+  await go(s, page, "/settings?tab=keys");
+  await page.getByRole("button", { name: "Create a key" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("reader");
+  await dialog.getByLabel("Participant", { exact: true }).fill("reader");
+  await dialog.getByLabel("Do everything that its role allows").uncheck();
+  await dialog.getByLabel(/^Post, edit/).uncheck();
+  await dialog.getByLabel(/^Read the spaces/).uncheck();
+  await dialog.getByRole("button", { name: "Create", exact: true }).click();
+  await dialog.getByRole("alert").getByText("Choose at least one thing").waitFor();
+  await dialog.getByLabel(/^Read the spaces/).check();
+  await dialog.getByLabel("In all spaces").uncheck();
+  await dialog.getByRole("checkbox", { name: "Welcome" }).check();
+  await dialog.getByLabel("Renew it while it is used").check();
+  await dialog.getByRole("button", { name: "Create", exact: true }).click();
+  const key = await copyable(page, "reader");
+  await page.getByRole("button", { name: "Done" }).click();
+  const row = page.getByRole("listitem").filter({ hasText: "acts as reader" }).filter({ has: page.getByRole("button", { name: "Replace reader" }) });
+  await row.getByText("may only read · only in welcome").waitFor();
+  await row.getByText(/renewed while it is used/).waitFor();
+  assert.deepEqual((await s.server.call("GET", "/me", undefined, { key })).scopes, ["read", "spaces:welcome"]);
+
+  await row.getByRole("button", { name: "Replace reader" }).click();
+  await dialog.getByLabel("The old key").selectOption({ label: "works for 7 more days" });
+  await dialog.getByRole("button", { name: "Replace", exact: true }).click();
+  const next = await copyable(page, "reader");
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByText("replaced", { exact: true }).waitFor();
+  const both = await Promise.all([key, next].map((k) => s.server.call("GET", "/me", undefined, { key: k })));
+  assert.deepEqual(both.map((m) => m.scopes), [["read", "spaces:welcome"], ["read", "spaces:welcome"]]);
+  assert.notEqual(both[0].keyId, both[1].keyId);
   await person.clean();
   await person.close();
 });

@@ -1,4 +1,4 @@
-// The keys of the server: what each allows, when it was last used, and revoking.
+// The keys of the server: what each allows, when it was last used, replacing and revoking.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
@@ -12,14 +12,17 @@ import { Confirm } from "@/ui/confirm";
 import { notify } from "@/ui/notice";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { Moment } from "@/ui/time";
+import { limits } from "@/connect/scopes";
 import { NewKeyDialog } from "./new-key";
 import { keysKey } from "./queries";
+import { RotateKey } from "./rotate-key";
 
 /** The list of keys, for those who may read the settings. */
 export function Keys() {
   const { may } = useConsole();
   const [making, setMaking] = useState(false);
   const [revoking, setRevoking] = useState<Key>();
+  const [rotating, setRotating] = useState<Key>();
   const keys = useQuery({ queryKey: keysKey, queryFn: () => allPages((cursor) => api.GET("/v1/keys", { params: { query: { limit: 200, cursor } } })) });
   if (keys.isPending) return <Loading />;
   if (keys.isError) return <Failed error={keys.error} retry={() => void keys.refetch()} />;
@@ -39,17 +42,18 @@ export function Keys() {
       ) : (
         <>
           <div className="flex flex-wrap items-center justify-between gap-3">
-            <p className="min-w-0 flex-1 basis-80 text-soft">Only hashes of keys are stored. A lost key cannot be shown again: revoke it and create another.</p>
+            <p className="min-w-0 flex-1 basis-80 text-soft">Only hashes of keys are stored. A lost key cannot be shown again: replace it.</p>
             {create}
           </div>
           <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
             {newest.map((k) => (
-              <KeyRow key={k.id} of={k} onRevoke={may("manage") ? () => setRevoking(k) : undefined} />
+              <KeyRow key={k.id} of={k} may={may("manage")} onRevoke={() => setRevoking(k)} onRotate={() => setRotating(k)} />
             ))}
           </ul>
         </>
       )}
       {making && <NewKeyDialog onClose={() => setMaking(false)} />}
+      {rotating !== undefined && <RotateKey of={rotating} onClose={() => setRotating(undefined)} />}
       {revoking !== undefined && <Revoke of={revoking} onClose={() => setRevoking(undefined)} />}
     </>
   );
@@ -62,9 +66,22 @@ export function allows(key: Key): string {
   return `acts as ${key.entityId ?? ""} in ${key.sessionId ?? ""}`;
 }
 
-function KeyRow({ of: key, onRevoke }: { of: Key; onRevoke: (() => void) | undefined }) {
+interface RowProps {
+  of: Key;
+  /** Whether the caller may change keys. */
+  may: boolean;
+  onRevoke: () => void;
+  onRotate: () => void;
+}
+
+function KeyRow({ of: key, may, onRevoke, onRotate }: RowProps) {
   const { me } = useConsole();
+  const title = key.name === "" ? key.id : key.name;
+  const limited = limits(key.scopes);
   const expired = key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.now();
+  // A key cannot replace itself, because a stolen one would, and the page cannot change the file of a key
+  // in the data directory.
+  const replaceable = !expired && key.replacedBy === null && key.id !== me.keyId && key.name !== "data directory";
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
       <div className="min-w-0 flex-1 basis-72">
@@ -72,10 +89,12 @@ function KeyRow({ of: key, onRevoke }: { of: Key; onRevoke: (() => void) | undef
           <span className="min-w-0 font-semibold break-words">{key.name === "" ? "unnamed" : key.name}</span>
           <Badge tone={key.role === "admin" ? "warn" : "neutral"}>{key.role === "entity" ? "participant" : key.role}</Badge>
           {key.id === me.keyId && <Badge tone="accent">this browser</Badge>}
+          {key.replacedBy !== null && <Badge tone="neutral">replaced</Badge>}
           {expired && <Badge tone="bad">expired</Badge>}
         </p>
         <p className="text-sm break-words text-soft">
-          {allows(key)} · <code className="font-mono">{key.id}</code>
+          {allows(key)}
+          {limited !== "" && <> · {limited}</>} · <code className="font-mono">{key.id}</code>
         </p>
         <p className="flex flex-wrap gap-x-4 text-sm text-soft">
           <span>
@@ -85,13 +104,20 @@ function KeyRow({ of: key, onRevoke }: { of: Key; onRevoke: (() => void) | undef
             {key.lastUsedAt === null ? "never used" : <>used <Moment at={key.lastUsedAt} /></>}
             {key.lastAddress !== null && <> from {key.lastAddress}</>}
           </span>
-          <span>{key.expiresAt === null ? "never expires" : <>{expired ? "expired" : "expires"} <Moment at={key.expiresAt} /></>}</span>
+          <span>{key.expiresAt === null ? "never expires" : <>{expired ? "expired" : "expires"} <Moment at={key.expiresAt} />{key.renewForMs !== null && !expired && ", renewed while it is used"}</>}</span>
         </p>
       </div>
-      {onRevoke && (
-        <Button small tone="danger" onClick={onRevoke} aria-label={`Revoke ${key.name === "" ? key.id : key.name}`}>
-          Revoke
-        </Button>
+      {may && (
+        <div className="flex gap-2">
+          {replaceable && (
+            <Button small onClick={onRotate} aria-label={`Replace ${title}`}>
+              Replace
+            </Button>
+          )}
+          <Button small tone="danger" onClick={onRevoke} aria-label={`Revoke ${title}`}>
+            Revoke
+          </Button>
+        </div>
       )}
     </li>
   );

@@ -8,9 +8,10 @@ import { Copyable } from "@/connect/copyable";
 import { useEntities } from "@/live/hooks";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
-import { SelectField, TextField } from "@/ui/field";
+import { CheckField, SelectField, TextField } from "@/ui/field";
 import { Failed } from "@/ui/placeholder";
 import { sessionsKey } from "@/sessions/forms";
+import { type Limits, LimitFields, scopesOfLimits, unlimited } from "./key-limits";
 import { keysKey } from "./queries";
 
 const days = 24 * 60 * 60 * 1000;
@@ -23,18 +24,21 @@ const lives = [
   { id: "365", name: "1 year", ms: 365 * days },
 ] as const;
 
+/** Shows the secret of a key, once. */
+export function NewKey({ made, onClose }: { made: Key; onClose: () => void }) {
+  return (
+    <Dialog open onClose={onClose} title="Copy the key now" about="It is shown only once. The server stores its hash." actions={<Button tone="primary" onClick={onClose}>Done</Button>}>
+      {made.key !== null && <Copyable name={made.name === "" ? made.id : made.name} text={made.key} />}
+    </Dialog>
+  );
+}
+
 /** The form; after the key was created, its secret. */
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<Key>();
   const form = useId();
   const [busy, setBusy] = useState(false);
-  if (made !== undefined) {
-    return (
-      <Dialog open onClose={onClose} title="Copy the key now" about="It is shown only once. The server stores its hash." actions={<Button tone="primary" onClick={onClose}>Done</Button>}>
-        {made.key !== null && <Copyable name={made.name === "" ? made.id : made.name} text={made.key} />}
-      </Dialog>
-    );
-  }
+  if (made !== undefined) return <NewKey made={made} onClose={onClose} />;
   return (
     <Dialog
       open
@@ -69,13 +73,17 @@ function KeyForm({ id, onBusy, onMade }: { id: string; onBusy: (busy: boolean) =
   const [kind, setKind] = useState<"agent" | "human">("agent");
   const [name, setName] = useState("");
   const [life, setLife] = useState("90");
+  const [renew, setRenew] = useState(false);
+  const [limits, setLimits] = useState<Limits>(unlimited);
+  const [wrong, setWrong] = useState<string>();
   const sessions = useQuery({ queryKey: sessionsKey, queryFn: () => allPages((cursor) => api.GET("/v1/sessions", { params: { query: { limit: 200, cursor } } })) });
   const known = useEntities();
   const isNew = entity.trim() !== "" && (session !== console.session || !known.some((e) => e.id === entity.trim()));
   const list = useId();
+  const ms = lives.find((l) => l.id === life)?.ms ?? 0;
+  const limited = role === "admin" ? { scopes: [] } : scopesOfLimits(limits);
   const make = useMutation({
     mutationFn: () => {
-      const ms = lives.find((l) => l.id === life)?.ms ?? 0;
       return api.POST("/v1/keys", {
         body: {
           role,
@@ -84,6 +92,8 @@ function KeyForm({ id, onBusy, onMade }: { id: string; onBusy: (busy: boolean) =
           entityId: role === "entity" ? entity.trim() : undefined,
           kind: role === "entity" && isNew ? kind : undefined,
           expiresAt: ms === 0 ? undefined : new Date(Date.now() + ms).toISOString(),
+          renewForMs: renew && ms > 0 ? ms : undefined,
+          scopes: limited.scopes,
         },
       });
     },
@@ -95,9 +105,14 @@ function KeyForm({ id, onBusy, onMade }: { id: string; onBusy: (busy: boolean) =
     },
   });
   const problem = make.isError ? ShoalError.from(make.error) : undefined;
+  const changeSession = (id: string) => {
+    setSession(id);
+    setLimits({ ...limits, spaces: unlimited.spaces }); // those of the other session
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    make.mutate();
+    setWrong(limited.wrong);
+    if (limited.wrong === undefined) make.mutate();
   };
   return (
     <form id={id} onSubmit={submit} className="flex flex-col gap-4">
@@ -108,7 +123,7 @@ function KeyForm({ id, onBusy, onMade }: { id: string; onBusy: (busy: boolean) =
         {console.admin && <option value="admin">admin</option>}
       </SelectField>
       {role !== "admin" && (
-        <SelectField label="Session" value={session} onChange={(e) => setSession(e.target.value)} error={problem?.at("body.sessionId")}>
+        <SelectField label="Session" value={session} onChange={(e) => changeSession(e.target.value)} error={problem?.at("body.sessionId")}>
           {(sessions.data ?? [{ id: session, name: session, status: "open" as const }])
             .filter((s) => s.status === "open")
             .map((s) => (
@@ -139,6 +154,13 @@ function KeyForm({ id, onBusy, onMade }: { id: string; onBusy: (busy: boolean) =
           </option>
         ))}
       </SelectField>
+      {ms > 0 && <CheckField label="Renew it while it is used" checked={renew} onChange={(e) => setRenew(e.target.checked)} hint={renew ? "It expires when nobody has used it for so long." : undefined} />}
+      {role !== "admin" && <LimitFields session={session} value={limits} onChange={setLimits} />}
+      {wrong !== undefined && (
+        <p role="alert" className="text-sm text-bad">
+          {wrong}
+        </p>
+      )}
       {problem !== undefined && problem.fields.length === 0 && <Failed error={problem} />}
     </form>
   );
