@@ -37,9 +37,9 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       output: {
-        // What the shell and most pages draw with is one file: each file of its own costs some
+        // The router is one file, and so is what the shell and most pages draw with: each file of its own costs some
         // hundred bytes, as it imports the others and is compressed alone.
-        codeSplitting: { groups: [{ name: "ui", test: /src.(ui|app).(button|classes|dialog|placeholder|storage|stored)/ }] },
+        codeSplitting: { groups: [{ name: "router", test: /@tanstack.(react-router|router-core|history)/ }, { name: "ui", test: /src.(ui|app).(button|classes|dialog|placeholder|storage|stored)/ }] },
       },
     },
   },
