@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{g as t}from"./ui-qPh1Rn35.js";var n=e(t(),1);function r(){return[...crypto.getRandomValues(new Uint8Array(16))].map(e=>e.toString(16).padStart(2,`0`)).join(``)}function i(e){let t=(0,n.useRef)({what:e,key:``});return(t.current.key===``||t.current.what!==e)&&(t.current={what:e,key:r()}),t.current.key}export{i as n,r as t};
