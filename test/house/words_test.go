@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"path"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ type wordRule struct {
 	pattern *regexp.Regexp
 	except  *regexp.Regexp // nil for none
 	write   string
+	needles []string // in lower case; every match has one of them
 }
 
 // covers reports whether the rule applies to a file.
@@ -25,8 +27,12 @@ func (r wordRule) covers(name string) bool {
 	return slices.Contains(r.where, "*") || slices.Contains(r.where, strings.TrimPrefix(path.Ext(name), "."))
 }
 
-// broken returns the words of a line that break the rule; empty if it holds.
-func (r wordRule) broken(line string) string {
+// broken returns the words of a line that break the rule; empty if it holds. lower is the line in
+// lower case: a search for the needles takes a twentieth of the time of the pattern.
+func (r wordRule) broken(line, lower string) string {
+	if !slices.ContainsFunc(r.needles, func(needle string) bool { return strings.Contains(lower, needle) }) {
+		return ""
+	}
 	if r.except != nil && r.except.MatchString(line) {
 		return ""
 	}
@@ -42,12 +48,49 @@ func wordRules(t *testing.T) (rules []wordRule) {
 			t.Fatalf("test/house/words.txt:%d: want WHERE | PATTERN | EXCEPT | WRITE, got %q", n, line)
 		}
 		r := wordRule{where: strings.Split(cells[0], ","), pattern: regexp.MustCompile("(?i)" + cells[1]), write: cells[3]}
+		parsed, err := syntax.Parse(cells[1], syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.needles = needles(parsed); r.needles == nil {
+			t.Fatalf("test/house/words.txt:%d: no letters are in every match of %q", n, cells[1])
+		}
 		if cells[2] != "" {
 			r.except = regexp.MustCompile("(?i)" + cells[2])
 		}
 		rules = append(rules, r)
 	}
 	return rules
+}
+
+// needles returns texts in lower case of which every match has one, as long as possible; nil if
+// there are none.
+func needles(re *syntax.Regexp) (out []string) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return []string{strings.ToLower(string(re.Rune))}
+	case syntax.OpCapture, syntax.OpPlus:
+		return needles(re.Sub[0])
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			found := needles(sub)
+			if found == nil {
+				return nil
+			}
+			out = append(out, found...)
+		}
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			if found := needles(sub); found != nil && (out == nil || shortest(found) > shortest(out)) {
+				out = found
+			}
+		}
+	}
+	return out
+}
+
+func shortest(texts []string) int {
+	return len(slices.MinFunc(texts, func(a, b string) int { return len(a) - len(b) }))
 }
 
 // splitCells splits a line at " | " into trimmed cells.
@@ -98,10 +141,11 @@ func TestWords(t *testing.T) {
 	used := map[string]bool{}
 	for _, f := range repoFiles(t) {
 		for _, p := range prose(t, f) {
+			lower := strings.ToLower(p.text)
 			for _, r := range rules {
 				word := ""
 				if r.covers(f.path) {
-					word = r.broken(p.text)
+					word = r.broken(p.text, lower)
 				}
 				if word == "" {
 					continue
@@ -117,6 +161,32 @@ func TestWords(t *testing.T) {
 	for at := range allowed {
 		if !used[at] {
 			t.Errorf("test/house/words_allowed.txt: nothing below %s needs its exception any more: remove the line", at)
+		}
+	}
+}
+
+// The search for needles leaves out no match.
+func TestNeedles(t *testing.T) {
+	for pattern, matches := range map[string][]string{
+		`\b(told|tells?|telling)\b`:  {"TOLD", "tell", "tells", "telling"},
+		`\bhand(s|ed)? (over|out)\b`: {"hand over", "hands out", "handed out"},
+		`\b(is|are) no [a-z]+`:       {"is no file", "Are no files"},
+		`\b(over)?look\b|\ba+b`:      {"overlook", "look", "aab"},
+	} {
+		parsed, err := syntax.Parse(pattern, syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := needles(parsed)
+		for _, match := range matches {
+			if !slices.ContainsFunc(found, func(needle string) bool { return strings.Contains(strings.ToLower(match), needle) }) {
+				t.Errorf("none of %q is in %q, which %s matches", found, match, pattern)
+			}
+		}
+	}
+	for _, pattern := range []string{`x*`, `(a|b*)`, `.`} {
+		if parsed, err := syntax.Parse(pattern, syntax.Perl); err != nil || needles(parsed) != nil {
+			t.Errorf("%s has needles, or %v", pattern, err)
 		}
 	}
 }
@@ -221,7 +291,7 @@ func TestWordRules(t *testing.T) {
 	} {
 		found := ""
 		for _, r := range rules {
-			if word := r.broken(line); word != "" {
+			if word := r.broken(line, strings.ToLower(line)); word != "" {
 				found = word
 			}
 		}
