@@ -136,6 +136,7 @@ test("a limited key does no more, and is replaced while the old one works on", a
   const next = await copyable(page, "reader");
   await page.getByRole("button", { name: "Done" }).click();
   await page.getByText("replaced", { exact: true }).waitFor();
+  await picture(page, "key-replaced");
   const both = await Promise.all([key, next].map((k) => s.server.call("GET", "/me", undefined, { key: k })));
   assert.deepEqual(both.map((m) => m.scopes), [["read", "spaces:welcome"], ["read", "spaces:welcome"]]);
   assert.notEqual(both[0].keyId, both[1].keyId);
