@@ -68,7 +68,7 @@ export function Row({ pending: p, selected, show }: Props) {
 
 // In minutes: ticking seconds would distract.
 function age(ms: number): string {
-  return ms < 60_000 ? "just now" : `for ${duration(Math.floor(ms / 60_000) * 60_000).replace(" 0 s", "")}`;
+  return ms < 60_000 ? "just now" : `for ${duration(Math.floor(ms / 60_000) * 60_000)}`;
 }
 
 // How long it has been waiting, and how long it may still wait.

@@ -34,10 +34,12 @@ export function duration(ms: number): string {
   const s = Math.round(ms / 1000);
   if (s < 60) return `${s} s`;
   const m = Math.floor(s / 60);
-  if (m < 60) return `${m} min ${s % 60} s`;
+  if (m < 60) return `${m} min${and(s % 60, "s")}`;
   const h = Math.floor(m / 60);
-  return h < 48 ? `${h} h ${m % 60} min` : `${Math.floor(h / 24)} days`;
+  return h < 48 ? `${h} h${and(m % 60, "min")}` : `${Math.floor(h / 24)} days`;
 }
+
+const and = (n: number, unit: string): string => (n === 0 ? "" : ` ${n} ${unit}`);
 
 /** The current time in ms, updated every `every` ms. */
 export function useNow(every = 1000): number {

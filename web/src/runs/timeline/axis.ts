@@ -117,7 +117,7 @@ function ticks(stretches: readonly Stretch[], total: number): Tick[] {
     }
     for (let t = since + Math.ceil((s.from - since) / every) * every; t < s.to; t += every) {
       if (t === since && i > 0) continue; // the gap's own label ends there
-      out.push({ at: s.left + ((t - s.from) / (s.to - s.from)) * (s.weight / total), label: t === since ? "0" : duration(t - since).replace(/ 0 (s|min)$/, "") });
+      out.push({ at: s.left + ((t - s.from) / (s.to - s.from)) * (s.weight / total), label: t === since ? "0" : duration(t - since) });
     }
   }
   return roomy(out).filter((t) => !stretches.some((s) => s.squeezed && s.left > t.at && s.left - t.at < 0.14));
