@@ -121,6 +121,8 @@ func (f *chatForm) call(w shoal.PendingAction) {
 	f.say(spoken{ToolCalls: []toolCall{c}})
 }
 
+func (f *chatForm) sayCancelled() bool { return false }
+
 func (f *chatForm) finish(_ []*part, reason string, u shoal.Usage) {
 	f.out = append(f.out, f.chunk("chat.completion.chunk", choice{Delta: &spoken{}, FinishReason: &reason}))
 	if f.withUsage {

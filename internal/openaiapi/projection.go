@@ -21,8 +21,10 @@ type form interface {
 	// call shows a call of one of the client's tools.
 	call(w shoal.PendingAction)
 	// finish adds the last events. texts are those of the agent, and reason is why it has finished:
-	// stop, or tool_calls.
+	// stop, tool_calls, or cancelled if the form can say so.
 	finish(texts []*part, reason string, u shoal.Usage)
+	// sayCancelled reports whether the form can say that a run was canceled; if not, that is an error.
+	sayCancelled() bool
 	// whole returns the answer in one piece.
 	whole(texts []*part, reason string, u shoal.Usage) any
 	// failed returns the events for an answer that ends with an error.

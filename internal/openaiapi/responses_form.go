@@ -169,16 +169,25 @@ func (f *responsesForm) call(w shoal.PendingAction) {
 	f.end(i)
 }
 
-func (f *responsesForm) finish(texts []*part, _ string, u shoal.Usage) {
+func (f *responsesForm) sayCancelled() bool { return true }
+
+func (f *responsesForm) finish(texts []*part, reason string, u shoal.Usage) {
 	for _, i := range f.items {
 		f.end(i)
 	}
 	f.complete(texts, u)
-	f.add(event{Type: eventCompleted, Response: f.snapshot()})
+	end := eventCompleted
+	if reason == cancelled { // the protocol has no event for it; this is the one of answers that are not whole
+		end, f.response.Status = eventIncomplete, cancelled
+	}
+	f.add(event{Type: end, Response: f.snapshot()})
 }
 
-func (f *responsesForm) whole(texts []*part, _ string, u shoal.Usage) any {
+func (f *responsesForm) whole(texts []*part, reason string, u shoal.Usage) any {
 	f.complete(texts, u)
+	if reason == cancelled {
+		f.response.Status = cancelled
+	}
 	return f.response
 }
 

@@ -36,6 +36,7 @@ const (
 	eventArgumentsDelta  = "response.function_call_arguments.delta"
 	eventArgumentsDone   = "response.function_call_arguments.done"
 	eventCompleted       = "response.completed"
+	eventIncomplete      = "response.incomplete"
 	eventFailed          = "response.failed"
 )
 

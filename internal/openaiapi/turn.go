@@ -249,8 +249,17 @@ func (x *turn) Over(ctx context.Context) (bool, error) {
 	case exchange.Ended:
 	}
 	for _, run := range x.Runs {
-		if failure := run.Failure(); failure != nil && run.AgentID == x.agent.ID {
+		if run.AgentID != x.agent.ID {
+			continue
+		}
+		if failure := run.Failure(); failure != nil {
 			return true, runFailed{*failure}
+		}
+		if run.Status != shoal.RunCanceled || run.Past {
+			continue
+		}
+		if finish = cancelled; !x.view.form.sayCancelled() {
+			return true, runFailed{shoal.RunError{Code: string(shoal.RunCanceled), Message: "The run was canceled before the answer was complete."}}
 		}
 	}
 	if x.out == nil {

@@ -10,7 +10,7 @@
 //   {"retrieve": "the id of a response", "with": {…parameters…}}, {"cancel": "its id"}, {"delete": "its id"}
 //
 // abortAfter gives the answer up after so many pieces of text. For each goes out one line, of a response also
-// with its id, the texts of its messages and its conversation:
+// with its id, the texts of its messages, its conversation and the type of the last event of its stream:
 //
 //   {"models": ["id"], "text": "…", "reasoning": "…", "pieces": 3, "calls": [{"id": …, "name": …, "arguments": …}],
 //    "finish": "stop", "usage": {…}, "model": "…", "status": 404, "error": {…}, "aborted": true}
@@ -52,6 +52,7 @@ async function respond(parameters, abortAfter) {
   if (parameters.stream) {
     // The client's own accumulator, which refuses what does not fit.
     const stream = client.responses.stream(parameters);
+    stream.on("event", ({ type }) => (seen.last = type));
     stream.on("response.output_text.delta", ({ item_id: item, delta }) => {
       seen.joined[item] = (seen.joined[item] ?? "") + delta;
       if (++seen.pieces === abortAfter) stream.abort();
@@ -64,7 +65,7 @@ async function respond(parameters, abortAfter) {
   for (const { type, id: item, content } of response.output) {
     if (type === "message" && parameters.stream && seen.joined[item] !== content[0].text) throw new Error(`the pieces of ${item} are ${seen.joined[item]}`);
   }
-  return { ...shown(response), reasoning: seen.reasoning, pieces: seen.pieces };
+  return { ...shown(response), reasoning: seen.reasoning, pieces: seen.pieces, last: seen.last };
 }
 
 function shown({ id, output, output_text: text, status: finish, usage, model, error, conversation }) {

@@ -65,6 +65,7 @@ type report struct {
 	ID           string   `json:"id"`
 	Texts        []string `json:"texts"`
 	Conversation string   `json:"conversation"`
+	Last         string   `json:"last"`
 }
 
 // connect starts the client with a key and more headers.

@@ -48,15 +48,15 @@ func (s *server) stored(agent, by shoal.EntityID) []string {
 	return apptest.Texts(s.t, s.Server, openaiapi.ChatSpace("ann", agent), by)
 }
 
-// runOf returns the id of a run of an agent, once there is one.
-func (s *server) runOf(agent shoal.EntityID) string {
+// runOf returns the id of the newest run of an agent, once there is one that is not among the known ones.
+func (s *server) runOf(agent shoal.EntityID, known ...string) string {
 	s.t.Helper()
 	for deadline := time.Now().Add(patience); ; <-time.After(10 * time.Millisecond) {
 		runs, err := s.Hub.Runs.List(s.t.Context(), admin, shoal.DefaultSession, storage.RunFilter{Agent: agent, Limit: 1})
 		if err != nil || time.Now().After(deadline) {
 			s.t.Fatalf("%s has no run: %v", agent, err)
 		}
-		if len(runs) == 1 {
+		if len(runs) == 1 && !slices.Contains(known, string(runs[0].ID)) {
 			return string(runs[0].ID)
 		}
 	}

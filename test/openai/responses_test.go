@@ -164,8 +164,24 @@ func TestResponsesCancel(t *testing.T) {
 			t.Errorf("canceled is %+v", got)
 		}
 	}
-	if got := reader.next(); !slices.Equal(got.Texts[:1], []string{"First."}) {
+	if got := reader.next(); got.Finish != "cancelled" || got.Last != "response.incomplete" || !slices.Equal(got.Texts[:1], []string{"First."}) {
 		t.Errorf("the stream ends with %+v", got)
+	}
+
+	reader.Send(args{"respond": args{"model": "slow", "input": "Count again."}})
+	if got := elsewhere.of("cancel", s.runOf("slow", id)); got.Finish != "cancelled" {
+		t.Errorf("canceled is %+v", got)
+	}
+	if got := reader.next(); got.Finish != "cancelled" {
+		t.Errorf("the answer in one piece is %+v", got)
+	}
+	for name, more := range map[string]args{"streamed": streamed, "in one piece": nil} {
+		known := s.runOf("slow")
+		reader.Send(args{"chat": with(args{"model": "slow", "messages": []args{user("Count " + name)}}, more)})
+		elsewhere.of("cancel", s.runOf("slow", known))
+		if got := reader.next(); got.Error.Code != "canceled" || got.Error.Message == "" || got.Finish != "" {
+			t.Errorf("a chat completion, %s, ends with %+v", name, got)
+		}
 	}
 }
 
