@@ -3,8 +3,6 @@ package openai_test
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -16,30 +14,10 @@ import (
 // The programs of docs/openai.md are run as they are printed.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "openai.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for file, want := range map[string]string{"chat.mjs": "model bot\n", "responses.mjs": "Which one?\nWhich one?\n"} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
-			printed := regexp.MustCompile("(?s)```js file=" + file + "\n(.*?)```").FindSubmatch(page)
-			if printed == nil {
-				t.Fatalf("docs/openai.md does not show %s", file)
-			}
-			dir, err := os.MkdirTemp(".", "page-") // below node_modules
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := os.RemoveAll(dir); err != nil {
-					t.Error(err)
-				}
-			})
-			path := filepath.Join(dir, file)
-			if err := os.WriteFile(path, printed[1], 0o600); err != nil {
-				t.Fatal(err)
-			}
+			path := program.Printed(t, "openai.md", file)
 			s := serve(t)
 			s.host("bot", "[]", "call sendSpaceMessage {\"spaceId\":\"here\",\"text\":\"Which one?\"}\n---\nsay over")
 			secret := apptest.PersonKey(t, s.Server, "ann", shoal.DoorOpenAI)

@@ -1,0 +1,37 @@
+package program
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// Printed writes a program of a page of docs, as the page prints it below a fence with file=NAME, into a new
+// directory below that of the test, where it finds the packages that the test has installed. It returns the path. The
+// directory is removed when the test ends. It fails the test if the page has no such program.
+func Printed(t testing.TB, page, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(Installed(t, "docs/"+page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := regexp.MustCompile("(?s)```\\w+ file=" + regexp.QuoteMeta(name) + "\n(.*?)```").FindSubmatch(text)
+	if printed == nil {
+		t.Fatalf("docs/%s does not print %s", page, name)
+	}
+	dir, err := os.MkdirTemp(".", "page-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, printed[1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
