@@ -48,8 +48,21 @@ func (x *Exchange) Next(ctx context.Context, v View) (moved, beat bool, err erro
 	}
 	if beat = !time.Now().Before(x.beat); beat {
 		x.beat = time.Now().Add(x.Heartbeat)
+		moved = x.doubtForeign() || moved
 	}
 	return moved, beat, nil
+}
+
+// doubtForeign has the states of runs read again that a message of another space has started: that space alone gets
+// the events of their ends. It reports whether the exchange shows such runs.
+func (x *Exchange) doubtForeign() bool {
+	for _, r := range x.Runs {
+		if r.Trigger.SpaceID != x.Space && !r.Status.Ended() {
+			x.stale = true
+			return true
+		}
+	}
+	return false
 }
 
 // reopen goes on where a follower ended that was too slow.

@@ -87,8 +87,9 @@ func (x *Exchange) take(v View, e shoal.Event) (moves bool, err error) {
 		}
 		if run, ok := x.own(d.Message); ok {
 			v.Message(d.Message, run)
+			moves = e.Type == shoal.EventMessageCompleted && x.doubtForeign()
 		}
-		return false, nil
+		return moves, nil
 	}
 	return false, x.takePart(v, e)
 }
