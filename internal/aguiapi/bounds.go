@@ -2,13 +2,26 @@ package aguiapi
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"strings"
 
 	"github.com/shoal-dev/shoal/agent/agui"
+	"github.com/shoal-dev/shoal/internal/aguiapi/shorten"
 	"github.com/shoal-dev/shoal/internal/chatapi"
 )
 
+// Shorten makes the bodies of requests to the API shorter; it is that of [guard.Options].
+// Clients send their whole history, of which the server needs what is new.
+func Shorten(r *http.Request) func(io.Reader, int) ([]byte, error) {
+	if strings.HasPrefix(r.URL.Path, "/agui/") {
+		return shorten.Body
+	}
+	return nil
+}
+
 // inputBounds is how much of each list and text of a RunAgentInput is taken; the body
-// as a whole has 1 MiB at most. "messages[].id" is the id of any message. What is
+// as a whole has 1 MiB at most once it is shortened. "messages[].id" is the id of any message. What is
 // posted has the bounds of a message besides.
 var inputBounds = map[string]int{
 	"threadId": maxClientID, "runId": maxClientID, "parentRunId": maxClientID,

@@ -42,6 +42,7 @@
 //     last and once.
 //   - Runs of agents do not end with the connection. While what they wait for is
 //     elsewhere, such as an approval in another space, the stream stays open.
+//   - A history that is larger than a body may be is shortened as it arrives; see [Shorten].
 //   - Errors before the stream begins are problem documents as in the REST API.
 //
 // The package requires a guard.Guard around its handler, which reads the bodies.

@@ -63,6 +63,7 @@ func (p *projection) text(h shoal.PartHead) *part {
 			x.text, x.shown = []byte(said), true
 			p.order = append(p.order, x)
 		}
+		x.whole = p.had.whole[x.id]
 		p.parts[h.PartID] = x
 	}
 	return x

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent/agui"
+	"github.com/shoal-dev/shoal/internal/aguiapi/shorten"
 )
 
 // transcript is what the client has said that it has.
@@ -14,18 +15,39 @@ type transcript struct {
 	texts    map[string]string // of assistant messages, by id
 	calls    map[string]bool
 	results  map[string]bool // calls that it has a result of
+	whole    map[string]bool // assistant messages whose text is not known here, by id
 }
 
 // read takes the messages of an input that agui.Decode has accepted.
 func (t *transcript) read(body []byte) error {
 	var in struct {
-		Messages []json.RawMessage `json:"messages"`
+		Messages  []json.RawMessage `json:"messages"`
+		Shortened shorten.History   `json:"shortened"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
 		return err
 	}
-	t.messages, t.texts, t.calls, t.results = in.Messages, map[string]string{}, map[string]bool{}, map[string]bool{}
-	for _, raw := range in.Messages {
+	if err := t.take(in.Messages); err != nil {
+		return err
+	}
+	t.whole = map[string]bool{}
+	add(t.whole, in.Shortened.Texts)
+	add(t.calls, in.Shortened.Calls)
+	add(t.results, in.Shortened.Results)
+	return nil
+}
+
+// add adds ids to a set.
+func add(set map[string]bool, ids []string) {
+	for _, id := range ids {
+		set[id] = true
+	}
+}
+
+// take takes messages in place of those that it has.
+func (t *transcript) take(messages []json.RawMessage) error {
+	t.messages, t.texts, t.calls, t.results = messages, map[string]string{}, map[string]bool{}, map[string]bool{}
+	for _, raw := range messages {
 		var m agui.Message
 		if err := json.Unmarshal(raw, &m); err != nil {
 			return err

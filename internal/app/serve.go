@@ -54,7 +54,7 @@ func (s *Server) protect() (err error) {
 		Public: !Loopback(host), AllowHosts: hosts, Origin: s.publicOrigin, AllowOrigins: c.AllowOrigins, MCPPaths: []string{"/mcp", "/sse"}, OpenAIPath: openaiapi.Path, TextPath: aisdkapi.Path,
 		Challenge: func(r *http.Request) string { return s.oauth.Challenge(r) },
 		Accept:    func(r *http.Request) []string { return append(oauth.Accept(r), bodies.Types(r)...) }, Upload: bodies.UploadLimit, Metrics: s.metrics,
-		Admit: s.admit,
+		Shorten: aguiapi.Shorten, Admit: s.admit,
 	})
 	if err != nil {
 		return err

@@ -19,6 +19,8 @@ const (
 	MaxBody = 1 << 20
 	// MaxMCPBody is how many bytes the body of a request to MCP may have.
 	MaxMCPBody = 4 << 20
+	// MaxLongBody is how many bytes a body may have that is shortened as it arrives.
+	MaxLongBody = 64 << 20
 	// MaxDepth is how many arrays and objects a JSON body may nest.
 	MaxDepth = 64
 	// BodyTime is how long a body may take to arrive.
@@ -88,7 +90,12 @@ func (g *Guard) readBody(w http.ResponseWriter, r *http.Request, mcp bool, b *bo
 	if mcp {
 		most = MaxMCPBody
 	}
-	data, err := b.readAll(r, most)
+	var data []byte
+	if shorten := g.shortener(r); shorten != nil {
+		data, err = b.readShort(r, shorten)
+	} else {
+		data, err = b.readAll(r, most)
+	}
 	if err != nil {
 		return r, err
 	}
@@ -188,7 +195,7 @@ func (b *body) readAll(r *http.Request, limit int64) (data []byte, _ *shoal.Erro
 	for {
 		if len(data) == cap(data) {
 			if !b.hold(next) {
-				return nil, shoal.E(op, shoal.Busy, "The server is reading more at once than it has memory for; nothing was done. Try again in a moment.")
+				return nil, noMemory(op)
 			}
 			data = append(make([]byte, 0, int64(len(data))+next), data...)
 			next = min(int64(cap(data)), whole-int64(cap(data)))
@@ -204,6 +211,41 @@ func (b *body) readAll(r *http.Request, limit int64) (data []byte, _ *shoal.Erro
 			return nil, cutShort(op, err, BodyTime)
 		}
 	}
+}
+
+// shortener returns the function that shortens the body of a request, nil for a body that is
+// read as it is.
+func (g *Guard) shortener(r *http.Request) func(io.Reader, int) ([]byte, error) {
+	if g.shorten == nil || r.ContentLength <= MaxBody {
+		return nil
+	}
+	return g.shorten(r)
+}
+
+// readShort reads the body of a request and makes it shorter. The memory that this needs at
+// most is held until release, whether it fails or not.
+func (b *body) readShort(r *http.Request, shorten func(io.Reader, int) ([]byte, error)) ([]byte, *shoal.Error) {
+	const op = "guard.readShort"
+	if r.ContentLength > MaxLongBody {
+		return nil, tooLarge(op, MaxLongBody)
+	}
+	if !b.hold(3 * MaxBody) { // what is kept, what is returned, and the value that is read
+		return nil, noMemory(op)
+	}
+	data, err := shorten(r.Body, MaxBody)
+	var refusal *shoal.Error
+	switch {
+	case err == nil:
+		return data, nil
+	case errors.As(err, &refusal):
+		return nil, refusal
+	}
+	return nil, cutShort(op, err, BodyTime)
+}
+
+// noMemory refuses a body for which no memory is left.
+func noMemory(op string) *shoal.Error {
+	return shoal.E(op, shoal.Busy, "The server is reading more at once than it has memory for; nothing was done. Try again in a moment.")
 }
 
 // hearOut reads what a client still sends of a refused body, up to maxHeard

@@ -12,7 +12,8 @@
 //
 // Guarantees for a wrapped handler:
 //   - A request body has an allowed media type and no content coding. It arrived
-//     completely, within 10 s and within the size limit of its API.
+//     completely, within 10 s and within the size limit of its API; a longer one that
+//     [Options].Shorten knows is shortened to it.
 //   - A JSON body is one JSON text that [Scan] accepts, at most 64 levels deep.
 //   - Body(r) returns the bytes without reading; r.Body reads the same bytes again.
 //   - Only the bodies of uploads (see [Options].Upload) are unread, and of any type, so
@@ -34,6 +35,7 @@ package guard
 
 import (
 	"cmp"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -86,6 +88,12 @@ type Options struct {
 	// returns nil for it. If Upload is nil, no request is an upload. It must be safe for
 	// concurrent use.
 	Upload func(r *http.Request) int64
+	// Shorten returns a function that makes the body of this request shorter as it arrives, if
+	// it may be larger than [MaxBody], else nil. The function returns a JSON body with at most
+	// so many bytes; its errors are as those of handlers. It is called for a body that is
+	// announced with more than MaxBody and at most [MaxLongBody] bytes. A nil Shorten shortens
+	// nothing. It must be safe for concurrent use.
+	Shorten func(r *http.Request) func(body io.Reader, most int) ([]byte, error)
 	// Admit returns the caller of a request with a body, before the body is read, or an
 	// error that refuses it; then the body is discarded. If the caller is over a limit, a
 	// body of more than 64 KiB ends the connection. For requests that need no key it
@@ -110,6 +118,7 @@ type Guard struct {
 	origin    func() string
 	accept    func(r *http.Request) []string
 	upload    func(r *http.Request) int64
+	shorten   func(r *http.Request) func(io.Reader, int) ([]byte, error)
 	challenge func(r *http.Request) string
 	admit     func(r *http.Request) (limit.Caller, error)
 	bodies    bodies
@@ -119,7 +128,7 @@ type Guard struct {
 // New returns a Guard with these options, or an error of kind InvalidArgument
 // that names the first host, origin or path that is invalid.
 func New(opts Options) (*Guard, error) {
-	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, origin: opts.Origin, openAI: opts.OpenAIPath, text: opts.TextPath, accept: opts.Accept, challenge: opts.Challenge, upload: opts.Upload, admit: opts.Admit}
+	g := &Guard{public: opts.Public, hosts: map[string]bool{}, origins: map[string]bool{}, origin: opts.Origin, openAI: opts.OpenAIPath, text: opts.TextPath, accept: opts.Accept, challenge: opts.Challenge, upload: opts.Upload, shorten: opts.Shorten, admit: opts.Admit}
 	g.bodies.Open = limit.NewBytes(0, cmp.Or(opts.MaxBodies, 256<<20))
 	g.refused = opts.Metrics.Counters("shoal_requests_refused_total", "Requests that were refused before a handler saw them, by error code.", "code")
 	opts.Metrics.GaugeFunc("shoal_body_bytes", "Memory of the bodies of requests that are being read or answered.", func() float64 { return float64(g.bodies.Count()) })
