@@ -1,6 +1,7 @@
 package aguiapi
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -20,22 +21,27 @@ type API struct {
 // New returns an API over these options.
 func New(o chatapi.Options) *API { return &API{o.WithDefaults()} }
 
-// Handler serves /agui/{session}/{space}. Whatever else it is asked for, it answers
-// with a problem document.
+// Handler serves /agui/{session}/{space} and /agui/{session}/{space}/connect. Whatever
+// else it is asked for, it answers with a problem document.
 func (a *API) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /agui/{session}/{space}", a.serve)
-	mux.HandleFunc("/agui/{session}/{space}", func(w http.ResponseWriter, _ *http.Request) {
-		guard.WriteMethodNotAllowed(w, http.MethodPost, "Only POST is served here.")
-	})
+	for path, ask := range map[string]func(*protocolRun, context.Context) error{
+		"/agui/{session}/{space}":         (*protocolRun).ask,
+		"/agui/{session}/{space}/connect": (*protocolRun).connect,
+	} {
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { a.serve(w, r, ask) })
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			guard.WriteMethodNotAllowed(w, http.MethodPost, "Only POST is served here.")
+		})
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, shoal.E("aguiapi", shoal.NotFound, "There is nothing here. AG-UI clients send their runs to /agui/SESSION/SPACE."))
 	})
 	return mux
 }
 
-// serve does one run of the protocol.
-func (a *API) serve(w http.ResponseWriter, r *http.Request) {
+// serve does one run of the protocol, for which ask does what the client wants.
+func (a *API) serve(w http.ResponseWriter, r *http.Request, ask func(*protocolRun, context.Context) error) {
 	x, err := a.prepare(r)
 	if err != nil {
 		a.refuse(w, r, err)
@@ -43,7 +49,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	defer x.end()
 	r = r.WithContext(a.Auth.Context(r.Context(), r, guard.RequestID(w), x.Who))
-	if err := x.ask(r.Context()); err != nil {
+	if err := ask(x, r.Context()); err != nil {
 		a.refuse(w, r, err)
 		return
 	}

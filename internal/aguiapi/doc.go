@@ -11,6 +11,9 @@
 //	tool messages, resume entries     answer the caller's pending actions in the space
 //	a run without any message         gets the space's newest messages
 //
+// POST /agui/SESSION/SPACE/connect takes the same and has no effect: it shows what goes on in
+// the space for the caller, from where the messages of the client end.
+//
 // Then it shows the output of the agent runs that result from this:
 //
 //	text part             TEXT_MESSAGE_START/CONTENT/END, a message of its own

@@ -23,6 +23,7 @@ type protocolRun struct {
 	in  *agui.Input
 	end func()
 
+	resumes bool                 // the client connects to what goes on, and asks for nothing
 	ignored []chatapi.Ignored    // what the client sent in vain
 	sent    *storage.ClientInput // what runs get of the input, nil for nothing
 	view    *projection
@@ -64,6 +65,27 @@ func (x *protocolRun) ask(ctx context.Context) error {
 		return err
 	}
 	if err := x.post(ctx); err != nil {
+		return err
+	}
+	if err := x.Find(ctx); err != nil {
+		return err
+	}
+	return x.unused(ctx)
+}
+
+// connect finds what goes on in the space for the client, and posts and answers nothing. A
+// client without messages is shown those of the space first; one that has some gets the
+// rest of the answer to its newest message, also if that is complete by now.
+func (x *protocolRun) connect(ctx context.Context) error {
+	x.resumes = true
+	if len(x.in.Messages) == 0 {
+		if err := x.view.had.take(timeline(x.Snapshot)); err != nil {
+			return err
+		}
+	} else if own, ok := x.NewestOwn(); ok {
+		x.Adopt(own)
+	}
+	if err := x.WantOwn(ctx); err != nil {
 		return err
 	}
 	if err := x.Find(ctx); err != nil {

@@ -18,10 +18,10 @@ func (x *protocolRun) show(ctx context.Context) error {
 	for _, i := range x.ignored {
 		x.view.emit(ignored(i))
 	}
-	if len(x.in.Messages) == 0 && len(x.in.Resume) == 0 {
+	if len(x.in.Messages) == 0 && (x.resumes || len(x.in.Resume) == 0) {
 		x.view.emit(agui.Event{Type: agui.MessagesSnapshot, Messages: timeline(x.Snapshot)})
 	}
-	if x.Posted != nil && len(x.Runs) == 0 {
+	if x.Posted != nil && len(x.Runs) == 0 && !x.resumes {
 		x.stop(x.Nobody("mention one in forwardedProps.mentions"))
 		return eventstream.Write(x.out, x.view.take())
 	}

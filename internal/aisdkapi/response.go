@@ -267,7 +267,8 @@ func (x *response) answer(ctx context.Context, answers []answer) error {
 			return err
 		}
 	}
-	x.hide(x.newestOwn())
+	newest, _ := x.NewestOwn()
+	x.hide(newest.Seq)
 	return nil
 }
 
@@ -283,16 +284,6 @@ func (x *response) answerAgain(ctx context.Context, a answer) error {
 	}
 	_, err := x.API.Hub.Pending.AnswerCall(ctx, x.caller, x.Session, run, call, a.PendingAnswer)
 	return err
-}
-
-// newestOwn returns the seq of the newest message of the caller, 0 if the snapshot has none.
-func (x *response) newestOwn() int64 {
-	for _, m := range slices.Backward(x.Snapshot.Messages) {
-		if m.EntityID == x.caller.EntityID && m.RunID == nil {
-			return m.Seq
-		}
-	}
-	return 0
 }
 
 // cancel cancels the runs, if the client has disconnected.

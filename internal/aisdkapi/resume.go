@@ -3,22 +3,14 @@ package aisdkapi
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 
 	"github.com/shoal-dev/shoal"
-	"github.com/shoal-dev/shoal/internal/hub/runs"
-	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/exchange"
 )
 
 // active returns the runs in the space that act for the caller and have not ended.
-func (c *call) active() (out []shoal.Run, err error) {
-	all, err := c.Hub.Runs.List(c.r.Context(), c.caller, c.session, storage.RunFilter{Space: c.space, Status: runs.ActiveStatuses, Limit: shoal.MaxPage})
-	for _, run := range all {
-		if slices.Contains(run.ActingFor, c.caller.EntityID) {
-			out = append(out, run)
-		}
-	}
-	return out, err
+func (c *call) active() ([]shoal.Run, error) {
+	return exchange.ActiveRuns(c.r.Context(), c.Hub, c.caller, c.session, c.space)
 }
 
 // resume serves GET …/stream: the answer to the newest message of the caller from its beginning, and
@@ -34,15 +26,15 @@ func (c *call) resume() error {
 	if err != nil {
 		return err
 	}
-	newest := x.newestOwn()
-	if len(active) == 0 && (newest == 0 || !c.r.URL.Query().Has("last")) {
+	newest, posted := x.NewestOwn()
+	if len(active) == 0 && (!posted || !c.r.URL.Query().Has("last")) {
 		c.w.Header().Set("Cache-Control", "no-store")
 		c.w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	if at := slices.IndexFunc(x.Snapshot.Messages, func(m shoal.Message) bool { return m.Seq == newest }); at >= 0 {
-		x.Adopt(x.Snapshot.Messages[at])
-		x.id = answerID(x.Posted.ID)
+	if posted {
+		x.Adopt(newest)
+		x.id = answerID(newest.ID)
 	}
 	for _, run := range active {
 		if err := x.Want(c.r.Context(), run.ID); err != nil {
@@ -52,7 +44,7 @@ func (c *call) resume() error {
 	if err := x.Find(c.r.Context()); err != nil {
 		return err
 	}
-	x.hide(newest)
+	x.hide(newest.Seq)
 	_ = x.stream() // a client that disconnects can resume again
 	return nil
 }

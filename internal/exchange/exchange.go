@@ -118,13 +118,17 @@ func (x *Exchange) Adopt(m shoal.Message) {
 // Want shows a run, and all that have the same cause.
 func (x *Exchange) Want(ctx context.Context, id shoal.RunID) error {
 	run, err := x.Hub.Runs.Get(ctx, x.Who, x.Session, id)
-	if err != nil {
-		return err
+	if err == nil {
+		x.want(run)
 	}
+	return err
+}
+
+// want is Want of a run that was just read.
+func (x *Exchange) want(run shoal.Run) {
 	x.causes[run.CauseRoot] = true
 	x.ahead = true
 	x.receive(run)
-	return nil
 }
 
 // Find finds the existing runs of the message and of those that Want has named. Events report

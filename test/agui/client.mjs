@@ -7,7 +7,8 @@
 // Each line that comes in is one run: {"add": [message, …], "run": {…}, "abortOn": "TEXT_MESSAGE_CONTENT"}.
 // add goes to the client's messages first, run is handed to runAgent (tools,
 // context, forwardedProps, resume), and abortOn gives the run up at the first
-// event of that type. For each goes out one line:
+// event of that type. With "connect": true it is connectAgent in place of runAgent.
+// For each goes out one line:
 //
 //   {"messages": […], "events": ["RUN_STARTED", …], "outcome": "success", "pending": ["call"],
 //    "interrupts": […], "custom": [{"name": …, "value": …}], "usage": […], "error": "…", "warnings": ["…"]}
@@ -25,9 +26,16 @@ let warnings = [];
 console.warn = (...said) => warnings.push(said.map(String).join(' '));
 console.error = () => {}; // runAgent rejects with the same error
 
-const agent = new HttpAgent({ url, headers: JSON.parse(headers), threadId: 'thread' });
+// HttpAgent leaves it to its users where they connect.
+class ConnectingAgent extends HttpAgent {
+  connect(input) {
+    return new HttpAgent({ url: `${this.url}/connect`, headers: this.headers }).run(input);
+  }
+}
 
-async function run({ add = [], run: parameters = {}, abortOn }) {
+const agent = new ConnectingAgent({ url, headers: JSON.parse(headers), threadId: 'thread' });
+
+async function run({ add = [], run: parameters = {}, abortOn, connect = false }) {
   warnings = [];
   const observed = { events: [], custom: [], pending: [], interrupts: [] };
   for (const message of add) agent.messages.push(message);
@@ -47,7 +55,7 @@ async function run({ add = [], run: parameters = {}, abortOn }) {
     },
   };
   try {
-    await agent.runAgent(parameters, subscriber);
+    await (connect ? agent.connectAgent(parameters, subscriber) : agent.runAgent(parameters, subscriber));
   } catch (err) {
     observed.error = err.message;
   }

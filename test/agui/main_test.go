@@ -54,6 +54,7 @@ type order struct {
 	Add     []message      `json:"add,omitempty"`
 	Run     map[string]any `json:"run,omitempty"`
 	AbortOn string         `json:"abortOn,omitempty"`
+	Connect bool           `json:"connect,omitempty"`
 }
 
 // message is a message as the client keeps it.

@@ -143,7 +143,7 @@ var importTable = []importRule{
 	{dir: "internal/eventstream", never: sqlPackages},
 	{dir: "internal/openaiapi", inside: []string{".", "internal/chatapi", "internal/eventstream", "internal/exchange", "internal/guard", "internal/hub/core", "internal/hub/feed", "internal/hub/storage", "internal/limit"}, never: sqlPackages},
 	{dir: "internal/otlp", inside: []string{".", "agent", "agent/telemetry", "internal/metrics"}, others: true, never: sqlPackages},
-	{dir: "internal/exchange", inside: []string{".", "agent", "internal/agenterror", "internal/hub", "internal/hub/feed", "internal/hub/storage"}, never: sqlAndWeb},
+	{dir: "internal/exchange", inside: []string{".", "agent", "internal/agenterror", "internal/hub", "internal/hub/feed", "internal/hub/runs", "internal/hub/storage"}, never: sqlAndWeb},
 	{dir: "internal/auth", inside: []string{".", "internal/audit", "internal/guard", "internal/hub", "internal/hub/access", "internal/limit", "internal/metrics", "internal/scopes"}, others: true, never: sqlPackages},
 	{dir: "internal/auditlog", inside: []string{".", "internal/audit"}, never: sqlAndWeb},
 	{dir: "internal/agentconfig", inside: []string{".", "agent", "internal/modelenv", "internal/yamltext"}, others: true, never: sqlAndWeb},
