@@ -63,7 +63,7 @@ NODE_CA := $(firstword $(NODE_EXTRA_CA_CERTS) $(wildcard /etc/ssl/certs/ca-certi
 # What `make check` leaves to `make test`: packages whose tests need a browser, a database
 # server, a network, another program, or more than a few seconds; of the last four it runs
 # the scenarios and transcripts.
-SLOW := /(bench(/.*)?|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|clusterbus/(natscore|pgnotify)|console|docsite|doctor|filelock|harness/process|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|aisdk|attack|clients|cluster|conformance|console|e2e|faults|mcp-ts|models|openai|otlp|pages|python|react|release|resume|secrets|sqlstore|typescript|upgrade))$$
+SLOW := /(bench(/.*)?|client|cmd/shoal|examples/.*|agent/(mcptool|filestore)|internal/(app|apptest|auth|background|clusterbus/(natscore|pgnotify)|console|docsite|doctor|filelock|harness/process|load|mcpbridge|release|shoaltest.*|sqlstore|sqlite|hub|run|httpapi|mcpapi)|test/(agui|aisdk|attack|clients|cluster|conformance|console|doors|e2e|faults|mcp-ts|models|openai|otlp|pages|python|react|release|resume|secrets|sqlstore|typescript|upgrade))$$
 QUICK := ^Test(Scenarios|Transcripts|Wire|Stories|ToolsAreTheContracts|OpenAPIDocumentIsFresh|EveryInputHasABound)$$
 
 .PHONY: help run build release vulnerabilities web setup formatted check test prove race lint format fuzz torture pictures bench generate verify
