@@ -48,7 +48,7 @@ func TestHostedConnect(t *testing.T) {
 	// When nothing goes on, connecting ends at once, and it never posts.
 	got = c.run(order{Add: []message{{ID: "u2", Role: "user", Content: "Not sent."}}, Connect: true})
 	got.hosted(t, "success", want+"user Not sent.\n")
-	if posted := s.said("teller", shoal.Operator); posted != "Go on.\n" {
+	if posted := s.said("teller"); posted != "Go on.\n" {
 		t.Errorf("posted is\n%s", posted)
 	}
 }

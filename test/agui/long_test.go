@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/shoal-dev/shoal"
 )
 
 // A thread goes on when its history, which the client sends each time, is larger than a body may be: the server takes
@@ -42,7 +40,7 @@ func TestHostedLongThread(t *testing.T) {
 	seen := tail()
 	seen.Messages = append(seen.Messages[:3:3], seen.Messages[3+len(middle):]...)
 	seen.hosted(t, "success", begin+"tool done\nassistant Painted.\n")
-	if posted := s.said("studio", shoal.Operator); posted != "Paint it.\n" {
+	if posted := s.said("studio"); posted != "Paint it.\n" {
 		t.Errorf("posted is\n%s", posted)
 	}
 

@@ -127,15 +127,15 @@ func TestHostedStory(t *testing.T) {
 	if last := got.Messages[len(got.Messages)-1]; got.Outcome != "success" || !strings.Contains(last.Content, "one story only") {
 		t.Errorf("the third run ends as %s %s and shows\n%s", got.Outcome, got.Error, got.seen())
 	}
-	if posted := s.said(app.Welcome, shoal.Operator); posted != "I need a laptop\nhello\n" {
+	if posted := s.said(app.Welcome); posted != "I need a laptop\nhello\n" {
 		t.Errorf("posted is\n%s", posted)
 	}
 }
 
-// said writes what an entity has posted.
-func (s *server) said(space shoal.SpaceID, by shoal.EntityID) (text string) {
+// said writes what the operator has posted.
+func (s *server) said(space shoal.SpaceID) (text string) {
 	s.t.Helper()
-	for _, posted := range apptest.Texts(s.t, s.Server, space, by) {
+	for _, posted := range apptest.Texts(s.t, s.Server, space, shoal.Operator) {
 		text += posted + "\n"
 	}
 	return text
@@ -203,7 +203,7 @@ func TestHostedRunOutlivesTheConnection(t *testing.T) {
 	got = again.say("u1", "Count", nil)
 	want := "user Count\nassistant One two three four five six seven eight nine ten.\n"
 	got.hosted(t, "success", want)
-	if posted := s.said("slow", shoal.Operator); posted != "Count\n" {
+	if posted := s.said("slow"); posted != "Count\n" {
 		t.Errorf("posted is\n%s", posted)
 	}
 
