@@ -37,6 +37,9 @@ REPEATED := ^Test(AbandonedCallsEnd|AgentsConverse|AnAgentThatOnlyCallsTools|Cli
 # Real coding agents in every situation; `make test` runs one turn of each.
 CODERS := ^TestCodingAgents[A-Z]
 
+# The page with assistant-ui: the story of the page with useChat once more.
+ASSISTANT := ^TestAssistantUI$$
+
 # A program at OpenAI's client for Go, which takes a minute to compile.
 GOCLIENT := ^TestGoClient$$
 
@@ -100,7 +103,7 @@ test: setup ## Run the tests
 	npm --prefix clients/react run --silent test || failed=1; \
 	npm --prefix web run --silent check || failed=1; \
 	npm --prefix web run --silent test || failed=1; \
-	go test $(TESTFLAGS) -short -skip='$(STORIES)|$(CODERS)|$(GOCLIENT)' $$(go list $(PACKAGES) | grep -vE '$(LONG)') || failed=1; \
+	go test $(TESTFLAGS) -short -skip='$(STORIES)|$(CODERS)|$(ASSISTANT)|$(GOCLIENT)' $$(go list $(PACKAGES) | grep -vE '$(LONG)') || failed=1; \
 	exit $$failed
 
 prove: setup ## Run the long tests: race detector, faults, clusters, releases, upgrades, every page of the console
@@ -111,6 +114,7 @@ prove: setup ## Run the long tests: race detector, faults, clusters, releases, u
 	go test $(TESTFLAGS) -run='$(CODERS)' ./test/clients || failed=1; \
 	go test $(TESTFLAGS) -run='$(REPEATED)' ./agent ./internal/hub ./internal/run ./test/e2e || failed=1; \
 	SHOAL_CHAT_CUTS=200 go test $(TESTFLAGS) -run='^TestCuts$$' ./test/aisdk || failed=1; \
+	go test $(TESTFLAGS) -run='$(ASSISTANT)' ./test/aisdk || failed=1; \
 	go test $(TESTFLAGS) -run='$(GOCLIENT)' ./test/openai || failed=1; \
 	scripts/race.sh $(TESTFLAGS) -short -skip='$(ALONE)' $$(go list $(PACKAGES) | grep -E '$(RACING)') || failed=1; \
 	exit $$failed

@@ -20,7 +20,7 @@ type look struct {
 	Faults []string `json:"faults"`
 }
 
-// page is a page with useChat in Chromium.
+// page is a page in Chromium.
 type page struct {
 	*program.Lines
 	t *testing.T
@@ -39,13 +39,20 @@ func (p *page) order(o args) (got look) {
 
 // A page of another origin with useChat shows text while it is written, executes a tool, approves, resumes when it
 // is loaded again in the middle, and stops the model. A page of an origin that is not allowed reads nothing.
-func TestPageOfAnotherOrigin(t *testing.T) {
+func TestPageOfAnotherOrigin(t *testing.T) { playPage(t, "page.jsx") }
+
+// A page with assistant-ui does the same.
+func TestAssistantUI(t *testing.T) { playPage(t, "assistant.jsx") }
+
+// playPage plays the story of a page.
+func playPage(t *testing.T, source string) {
+	t.Helper()
 	chromium, err := program.Browser()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("CHROMIUM", chromium)
-	p := &page{program.StartLines(t, program.Node(t), "page.mjs"), t}
+	p := &page{program.StartLines(t, program.Node(t), "page.mjs", source), t}
 	var site struct{ Origin string }
 	p.Next(patience, &site)
 	s := serve(t, app.Config{AllowOrigins: []string{site.Origin}})

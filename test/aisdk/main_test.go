@@ -1,8 +1,8 @@
 // Package aisdk_test plays conversations between the agents of a whole server and the official clients of
 // the AI SDK, unmodified: its schemas refuse chunks that do not fit, its reducer decides what a person
-// would see, and useChat shows it in Chromium, on a page of another origin.
+// would see, and useChat shows it in Chromium, on a page of another origin, alone and with assistant-ui.
 //
-// client.mjs is the client in Node, page.jsx the one in a browser; `make setup` installs what they need.
+// client.mjs is the client in Node, page.jsx and assistant.jsx are those in a browser; `make setup` installs what they need.
 package aisdk_test
 
 import (

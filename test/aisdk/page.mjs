@@ -1,6 +1,6 @@
-// Chromium with the page of page.jsx, played from outside.
+// Chromium with a page, page.jsx or assistant.jsx, played from outside.
 //
-//   CHROMIUM=… node page.mjs
+//   CHROMIUM=… node page.mjs page.jsx
 //
 // The first line that goes out is {"origin": "http://localhost:PORT"}, from where the page comes. Each line that
 // comes in is one order:
@@ -19,7 +19,7 @@ import { chromium } from "playwright-core";
 
 const patience = 30_000;
 
-const bundle = await build({ entryPoints: ["page.jsx"], bundle: true, write: false, format: "esm", jsx: "automatic", minify: true, define: { "process.env.NODE_ENV": '"production"' } });
+const bundle = await build({ entryPoints: [process.argv[2]], bundle: true, write: false, format: "esm", jsx: "automatic", minify: true, define: { "process.env.NODE_ENV": '"production"' } });
 const html = '<!doctype html><title>Chat</title><div id="root"></div><script type="module" src="/page.js"></script>';
 const server = createServer((request, response) => {
   const script = request.url === "/page.js";
