@@ -9,6 +9,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/exchange"
+	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/shoaltest/shop"
 )
 
@@ -107,5 +108,64 @@ func TestRunsOfOthersAreLeftAlone(t *testing.T) {
 	}
 	if run, err := s.Hub.Runs.Get(t.Context(), s.Admin, shoal.DefaultSession, queued); err != nil || run.Status != shoal.RunCanceled {
 		t.Errorf("after bob has disconnected his run is %s, %v", run.Status, err)
+	}
+}
+
+// ending is a client that lets the run end once it is shown.
+type ending struct {
+	reader
+	end func()
+}
+
+func (e *ending) Flush() error {
+	if e.end != nil {
+		e.end()
+		e.end = nil
+	}
+	return nil
+}
+
+// An exchange ends with a run that a message of another space has started, though the events of that run are in the
+// other space.
+func TestRunsOfOtherSpacesEnd(t *testing.T) {
+	s := shop.New(t, nil)
+	s.NewKey(shoal.NewKey{Role: shoal.RoleEntity, EntityID: "bob", Kind: shoal.Human})
+	if _, err := s.Hub.Spaces.Create(t.Context(), s.Admin, shoal.DefaultSession, shoal.NewSpace{ID: "aside", Name: "Aside", Members: []shoal.EntityID{"bob", "bot"}}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Hub.Messages.Post(t.Context(), s.Ann, shoal.DefaultSession, shop.Space, shoal.Draft{Parts: []shoal.Part{shoal.Text("Hi")}}, ""); err != nil {
+		t.Fatal(err)
+	}
+	job := s.Claim()
+	job.Write(func(c *runs.RunChange) error {
+		if err := c.Start(); err != nil {
+			return err
+		}
+		m, err := c.OpenMessage(shoal.Message{SpaceID: "aside"}, nil)
+		if err != nil {
+			return err
+		}
+		text := shoal.Text("Hello.")
+		text.ID = "prt_1"
+		m.Parts, m.Status = []shoal.Part{text}, shoal.MessageCompleted
+		return c.CloseMessage(m, nil)
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	bob := shoal.Principal{Role: shoal.RoleEntity, SessionID: shoal.DefaultSession, EntityID: "bob", KeyID: "test"}
+	x, err := exchange.Open(ctx, exchange.Options{Hub: s.Hub, Who: bob, Session: shoal.DefaultSession, Space: "aside", Heartbeat: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if err := errors.Join(x.Want(ctx, job.Lease.Run), x.Find(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	e := &ending{reader: reader{x: x}, end: func() { job.Finish(shoal.RunCompleted, nil) }}
+	if err := x.Play(ctx, e, e); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(e.texts, "|"); got != "Hello." {
+		t.Errorf("the client is shown %q", got)
 	}
 }
