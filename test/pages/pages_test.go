@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,23 +29,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// codeBlock finds the code blocks with a file name: ```js file=scout.mjs
-var codeBlock = regexp.MustCompile("(?s)```\\w+ file=(\\S+)\n(.*?)```")
-
 // programOf returns the text of the program that a page shows under a file name.
 func programOf(t *testing.T, page, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, block := range codeBlock.FindAllStringSubmatch(string(text), -1) {
-		if block[1] == file {
-			return block[2]
-		}
-	}
-	t.Fatalf("docs/%s shows no program with file=%s", page, file)
-	return ""
+	return program.PrintedText(t, page, file)
 }
 
 // start runs a program as the agent scout until the test ends.
