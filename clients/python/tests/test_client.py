@@ -32,6 +32,7 @@ from shoal import (
     UnreachableError,
     Work,
     models,
+    text_of,
 )
 from shoal._errors import error_of
 from shoal._report import failed_line, shortened
@@ -134,6 +135,14 @@ class TestErrors(unittest.TestCase):
 
 
 class TestTexts(unittest.TestCase):
+    def test_an_empty_line_is_between_parts(self) -> None:
+        parts = [
+            {"type": "text", "text": "Both are in stock."},
+            {"type": "data"},
+            {"type": "text", "text": "Want one?"},
+        ]
+        self.assertEqual(text_of(typing.cast(models.Message, {"parts": parts})), "Both are in stock.\n\nWant one?")
+
     def test_json(self) -> None:
         self.assertEqual(json.loads(to_json({"a": "größer 🐟", "b": "\ud83d"})), {"a": "größer 🐟", "b": "?"})
         with self.assertRaises(ValueError):

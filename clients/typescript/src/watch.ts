@@ -20,7 +20,7 @@ export async function* watch(stream: Stream<ServerEvent>): AsyncGenerator<Messag
   }
 }
 
-/** The text of a message: its text parts, one after the other. */
+/** The text of a message: its text parts, joined by empty lines. */
 export function textOf(message: Pick<Message, "parts">): string {
-  return message.parts.map((p) => (p.type === "text" && "text" in p ? p.text : "")).join("");
+  return message.parts.flatMap((p) => (p.type === "text" && "text" in p ? [p.text] : [])).join("\n\n");
 }

@@ -48,5 +48,5 @@ ServerEvent: TypeAlias = Union[
 
 
 def text_of(message: Message) -> str:
-    """The text of a message: its text parts, one after the other."""
-    return "".join(part.get("text", "") for part in message["parts"] if part["type"] == "text")
+    """The text of a message: its text parts, joined by empty lines."""
+    return "\n\n".join(part.get("text", "") for part in message["parts"] if part["type"] == "text")
