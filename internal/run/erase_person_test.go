@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
 	"github.com/shoal-dev/shoal/agent/provider/script"
+	"github.com/shoal-dev/shoal/internal/hub/archive"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/shoaltest"
 	"github.com/shoal-dev/shoal/internal/shoaltest/postgrestest"
@@ -226,6 +228,28 @@ func TestErasureEndsRunsThatHaveReadIt(t *testing.T) {
 	w.hasNothingOf(on, []string{"Quokka", "quokka", "Elmstreet", "Zanzibar"})
 	if r := w.runs()[0]; r.Status != shoal.RunCanceled || r.Requester != "bob" {
 		t.Errorf("the run is %+v", r)
+	}
+}
+
+// A session can be moved after runs are gone that its messages and its usage name.
+func TestExportAfterAnAgentWasErased(t *testing.T) {
+	w := newWorld(t)
+	w.shopkeeper(script.Func(func(req *agent.Request) script.Answer {
+		if strings.Contains(req.Messages[len(req.Messages)-1].Text(), "Repeat") {
+			return calls(send("r", "Noted."))
+		}
+		return silent
+	}), "")
+	w.reaches(w.says("Repeat."), shoal.RunCompleted)
+	w.must(w.hub.Erasures.Erase(t.Context(), admin, session, "bot"))
+	var export bytes.Buffer
+	w.must(w.hub.Archive.Export(t.Context(), admin, session, "test", &export))
+	_, err := w.hub.Archive.Import(t.Context(), admin, "copy", bytes.NewReader(export.Bytes()), archive.ImportOptions{})
+	w.must(err)
+	messages, err := w.hub.Messages.Read(t.Context(), admin, "copy", "shop", storage.Page{Limit: 9})
+	w.must(err)
+	if len(messages) != 2 || messages[1].RunID == nil || messages[1].EntityID != "bot" {
+		t.Errorf("the messages are %+v", messages)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -206,7 +207,11 @@ func (im *importer) storeBatch(ctx context.Context, batch []importLine) error {
 // insertRecord stores a record and checks that the records exist that it refers to. It
 // returns the keys of those that it had to look up.
 func (im *importer) insertRecord(tx Tx, line importLine) (found []string, err error) {
-	for _, ref := range line.t.Refs {
+	refs := line.t.Refs
+	if line.t.Name == "message" && line.values[line.t.FieldIndex("status")] == string(shoal.MessageStreaming) {
+		refs = append(slices.Clip(refs), storage.RecordRef{To: "run", Fields: []string{"runId"}}) // that of a complete one may be gone
+	}
+	for _, ref := range refs {
 		to, _ := storage.FindRecordType(ref.To)
 		key := make([]any, len(ref.Fields))
 		for i, field := range ref.Fields {

@@ -207,7 +207,7 @@ var RecordTypes = setBounds([]*RecordType{
 	},
 	{
 		Name: "message", Key: []string{"spaceId", "seq"},
-		Refs: []RecordRef{refTo("space", "spaceId"), refTo("entity", "entityId"), refTo("run", "runId")},
+		Refs: []RecordRef{refTo("space", "spaceId"), refTo("entity", "entityId")}, // its run may be gone
 		Fields: []RecordField{
 			idField("spaceId"), intField("seq"), idField("id"), textField("entityId"), nullableID("runId"),
 			enumField("status", shoal.MessageStreaming, shoal.MessageCompleted, shoal.MessageFailed, shoal.MessageCanceled),
@@ -294,7 +294,7 @@ var RecordTypes = setBounds([]*RecordType{
 		},
 	},
 	{
-		Name: "usage", Refs: []RecordRef{refTo("run", "runId"), refTo("entity", "agentId")},
+		Name: "usage", Refs: []RecordRef{refTo("entity", "agentId")}, // its run may be gone
 		Fields: []RecordField{
 			idField("runId"), intField("step"), idField("agentId"), textField("model"), timeField("at"), textField("day"), intField("inputTokens"), intField("cachedInputTokens"),
 			intField("outputTokens"), intField("reasoningTokens"),
