@@ -2,8 +2,11 @@ package copies
 
 import (
 	"hash/maphash"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/shoal-dev/shoal"
 )
 
 // Index finds which of many erasers a stored text is for, in one pass over the text. It keeps a
@@ -50,12 +53,40 @@ func (x *Index) addWhole(text string, n int32) {
 	x.whole[h] = append(x.whole[h], n)
 }
 
+// Size returns how many bytes of text the eraser of a message with these parts keeps, about.
+func Size(parts []shoal.Part) (n int) {
+	for _, p := range parts {
+		n += len(p.Text) + len(p.Data) + len(p.Args) + len(p.Result) + len(p.EditedArgs)
+	}
+	return n
+}
+
 // Len returns the number of erasers.
 func (x *Index) Len() int { return len(x.erasers) }
 
 // For returns one eraser for all copies that a text may contain; it is empty if there are none.
-func (x *Index) For(text string) *Eraser {
-	var found []*Eraser
+func (x *Index) For(text string) *Eraser { return Join(x.candidates(text)...) }
+
+// In returns the erasers that find something in a text, in any order.
+func (x *Index) In(text string) []*Eraser {
+	return slices.DeleteFunc(x.candidates(text), func(c *Eraser) bool { return c.Erase(text) == text })
+}
+
+// Erase returns a stored text without the copies in it, and without what the eraser of a person, which
+// may be nil, erases.
+func (x *Index) Erase(text string, person *Eraser) string {
+	by := x.For(text)
+	if person != nil && person.MayName(text) {
+		by = Join(by, person)
+	}
+	if by.Empty() {
+		return text
+	}
+	return by.Erase(text)
+}
+
+// candidates returns the erasers of copies that a text may contain.
+func (x *Index) candidates(text string) (found []*Eraser) {
 	seen := map[int32]bool{}
 	hit := func(all []int32) {
 		for _, n := range all {
@@ -84,7 +115,7 @@ func (x *Index) For(text string) *Eraser {
 		escaped = size == 1 && text[end] == '\\'
 		text = text[end+size:]
 	}
-	return Join(found...)
+	return found
 }
 
 // find calls hit for a stretch of a text without separators.

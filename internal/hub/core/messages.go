@@ -156,3 +156,32 @@ func ResolveMentions(tx Tx, m *shoal.Message, mentions []shoal.EntityID) ([]stor
 	}
 	return members, nil
 }
+
+// EraseMessage replaces a complete message by its tombstone, which its followers receive as
+// message.updated. Copies of it stay. A message of a space that is being deleted stays, too.
+func EraseMessage(ch *Change, m shoal.Message) error {
+	if _, err := ch.LockSpace(m.SessionID, m.SpaceID); err != nil {
+		if errors.Is(err, shoal.NotFound) {
+			return nil
+		}
+		return err
+	}
+	if err := ch.EraseMessage(m.SessionID, m.ID, ch.At); err != nil {
+		return err
+	}
+	return AnnounceMessage(ch, m.SessionID, m.ID)
+}
+
+// AnnounceMessage sends the present content of a message to its followers, as message.updated.
+func AnnounceMessage(ch *Change, session shoal.SessionID, id shoal.MessageID) error {
+	m, err := ch.MessageByID(session, id)
+	if err != nil {
+		return err
+	}
+	ev := storage.Event{Session: session, Space: m.SpaceID, Type: shoal.EventMessageUpdated}
+	if m.RunID != nil {
+		ev.Run = *m.RunID
+	}
+	_, err = Emit(ch, ev, func(h shoal.EventHead) any { return shoal.MessageData{EventHead: h, Message: m} })
+	return err
+}

@@ -192,27 +192,7 @@ func eraseMessage(ch *core.Change, session shoal.SessionID, id shoal.MessageID) 
 	if err != nil {
 		return err
 	}
-	if _, err := ch.LockSpace(session, m.SpaceID); err != nil {
-		return err
-	}
-	if err := ch.EraseMessage(session, id, ch.At); err != nil {
-		return err
-	}
-	return announce(ch, session, id)
-}
-
-// announce sends the present content of a message to followers.
-func announce(ch *core.Change, session shoal.SessionID, id shoal.MessageID) error {
-	m, err := ch.MessageByID(session, id)
-	if err != nil {
-		return err
-	}
-	ev := storage.Event{Session: session, Space: m.SpaceID, Type: shoal.EventMessageUpdated}
-	if m.RunID != nil {
-		ev.Run = *m.RunID
-	}
-	_, err = core.Emit(ch, ev, func(h shoal.EventHead) any { return shoal.MessageData{EventHead: h, Message: m} })
-	return err
+	return core.EraseMessage(ch, m)
 }
 
 // eraseAnswers erases the content of answers of the entity. Whether it has allowed something

@@ -67,9 +67,9 @@ func (p *part) addMessage(tx storage.Tx, m shoal.Message) error {
 	at := shoal.Now()
 	if m.DeletedAt == nil {
 		p.messages = append(p.messages, m.ID)
-		p.size += sizeOf(m.Parts)
+		p.size += copies.Size(m.Parts)
 		for _, v := range versions {
-			p.size += sizeOf(v.Parts)
+			p.size += copies.Size(v.Parts)
 		}
 	} else {
 		at = *m.DeletedAt
@@ -77,13 +77,6 @@ func (p *part) addMessage(tx storage.Tx, m shoal.Message) error {
 	p.spaces[m.SpaceID] = true
 	p.index.Add(copies.OfMessage(m, versions, at))
 	return nil
-}
-
-func sizeOf(parts []shoal.Part) (n int) {
-	for _, p := range parts {
-		n += len(p.Text) + len(p.Data) + len(p.Args) + len(p.Result) + len(p.EditedArgs)
-	}
-	return n
 }
 
 func (p *part) addAnswer(a storage.Pending, by shoal.EntityID) {

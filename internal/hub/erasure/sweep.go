@@ -4,98 +4,39 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/copies"
 	"github.com/shoal-dev/shoal/internal/hub/core"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/hub/sweep"
 )
 
 // sweep erases the copies of texts and the name of a person in everything of the session that is
 // not their own. It cancels the runs that are being executed and have stored a copy, because they
 // have it in memory too, and returns them.
 func (e *Erasures) sweep(ctx context.Context, session shoal.SessionID, x *copies.Index, person *copies.Eraser) (working []shoal.RunID, err error) {
-	for at := (storage.TracePosition{}); ; {
-		var page []storage.Trace
-		if err := e.core.Store.View(ctx, func(tx storage.Tx) (err error) {
-			page, err = tx.Traces(session, at, batch)
-			return err
-		}); err != nil || len(page) == 0 {
-			if err != nil {
-				return working, err
-			}
-			break
-		}
-		if hasCopy(page, x, person) {
-			var held []shoal.RunID
-			if err := e.core.Change(ctx, "hub.Erasures.sweep", storage.In(session), func(ch *core.Change) (err error) {
-				held, err = erasePage(ch, session, at, x, person)
+	held := map[shoal.RunID]bool{}
+	err = sweep.Sweep{
+		Core: e.core, Op: "hub.Erasures.sweep", Session: session, Scope: storage.AllTraces, Texts: x, Person: person,
+		Store: func(ch *core.Change, row storage.Trace) error {
+			if err := ch.SetTrace(session, row); err != nil {
 				return err
-			}); err != nil {
-				return working, err
 			}
-			working = append(working, held...)
-		}
-		at = page[len(page)-1].At
+			executed, err := cancelHeld(ch, session, row.Run)
+			if executed {
+				held[row.Run] = true
+			}
+			return err
+		},
+	}.Run(ctx)
+	working = slices.Collect(maps.Keys(held))
+	if err != nil {
+		return working, err
 	}
 	return working, e.sweepMessages(ctx, session, x, person)
-}
-
-// eraserOf returns an eraser for everything in a text that is to be erased.
-func eraserOf(text string, x *copies.Index, person *copies.Eraser) *copies.Eraser {
-	found := x.For(text)
-	if person.MayName(text) {
-		found = copies.Join(found, person)
-	}
-	return found
-}
-
-// erase returns a text without copies.
-func erase(text string, x *copies.Index, person *copies.Eraser) string {
-	if by := eraserOf(text, x, person); !by.Empty() {
-		return by.Erase(text)
-	}
-	return text
-}
-
-func hasCopy(page []storage.Trace, x *copies.Index, person *copies.Eraser) bool {
-	for _, row := range page {
-		for _, text := range row.Texts {
-			if erase(text, x, person) != text {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// erasePage erases the copies in the rows after a position.
-func erasePage(ch *core.Change, session shoal.SessionID, at storage.TracePosition, x *copies.Index, person *copies.Eraser) (held []shoal.RunID, err error) {
-	page, err := ch.Traces(session, at, batch)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range page {
-		changed := false
-		for i, text := range row.Texts {
-			row.Texts[i] = erase(text, x, person)
-			changed = changed || row.Texts[i] != text
-		}
-		if !changed {
-			continue
-		}
-		if err := ch.SetTrace(session, row); err != nil {
-			return nil, err
-		}
-		working, err := cancelHeld(ch, session, row.Run)
-		if err != nil {
-			return nil, err
-		}
-		if working {
-			held = append(held, row.Run)
-		}
-	}
-	return held, nil
 }
 
 // cancelHeld cancels a run if it is being executed, and reports whether it is.
@@ -158,7 +99,7 @@ func rewriteMessage(ch *core.Change, m shoal.Message, x *copies.Index, person *c
 	if err := ch.ReplaceParts(now); err != nil {
 		return err
 	}
-	return announce(ch, now.SessionID, now.ID)
+	return core.AnnounceMessage(ch, now.SessionID, now.ID)
 }
 
 // eraseParts erases the copies in parts and reports whether it has changed one.
@@ -169,7 +110,7 @@ func eraseParts(parts []shoal.Part, x *copies.Index, person *copies.Eraser) (cha
 		if err != nil {
 			return changed, err
 		}
-		now := erase(string(was), x, person)
+		now := x.Erase(string(was), person)
 		if now == string(was) {
 			continue
 		}

@@ -181,16 +181,7 @@ func eraseMessage(ch *core.Change, m shoal.Message) error {
 	if err := ch.RewriteCopies(m.SessionID, c.Copies(), c.Erase); err != nil {
 		return err
 	}
-	tombstone, err := ch.MessageByID(m.SessionID, m.ID)
-	if err != nil {
-		return err
-	}
-	ev := storage.Event{Session: m.SessionID, Space: m.SpaceID, Type: shoal.EventMessageUpdated}
-	if m.RunID != nil {
-		ev.Run = *m.RunID
-	}
-	_, err = core.Emit(ch, ev, func(h shoal.EventHead) any { return shoal.MessageData{EventHead: h, Message: tombstone} })
-	return err
+	return core.AnnounceMessage(ch, m.SessionID, m.ID)
 }
 
 // cancelQueuedRuns cancels the runs that the message started and that have not begun. It

@@ -36,13 +36,23 @@ type PersonTx interface {
 	// the order in which they were opened; after is the number of the last one.
 	AnsweredBy(of EntityRef, after int64, limit int) ([]Pending, int64, error)
 	// Traces returns the rows of the session, other than messages, that contain texts of people
-	// or models, in an order of their own: events, runs with their steps, conversations, pending
-	// actions without their answers, notes and schedules of agents, what models were sent, and
-	// responses to idempotency keys. after is the position of a row, zero for the beginning.
-	Traces(session shoal.SessionID, after TracePosition, limit int) ([]Trace, error)
+	// or models, in an order of their own. after is the position of a row, zero for the beginning.
+	Traces(session shoal.SessionID, of TraceScope, after TracePosition, limit int) ([]Trace, error)
 	// SetTrace stores the texts of a row.
 	SetTrace(session shoal.SessionID, t Trace) error
 }
+
+// TraceScope is which rows [PersonTx.Traces] returns.
+type TraceScope bool
+
+const (
+	// ActTraces are events, runs with their steps and pending actions, but without the answers to
+	// these, conversations, and responses to idempotency keys.
+	ActTraces TraceScope = false
+	// AllTraces are also pending actions without a run, remembered decisions, notes and schedules of
+	// agents, and what models were sent.
+	AllTraces TraceScope = true
+)
 
 // TracePosition is the position of a row in the list of [PersonTx.Traces].
 type TracePosition struct {

@@ -52,7 +52,10 @@ func (t *Tx) EraseMessage(session shoal.SessionID, id shoal.MessageID, at shoal.
 	if _, err := t.c.Exec(`DELETE FROM message_versions WHERE session_id = $1 AND message_id = $2`, session, id); err != nil {
 		return err
 	}
-	return t.withdrawMentions(m, before)
+	if err := t.withdrawMentions(m, before); err != nil {
+		return err
+	}
+	return t.c.Overwrite(false)
 }
 
 // traceTables are the tables with copies of messages: key are the columns that identify a row

@@ -9,28 +9,29 @@ import (
 )
 
 // traceTables are the tables with texts of people or models, without messages: key are the columns
-// that identify a row in its session, columns those with JSON or text, and run the column of the
-// run, or ” for none.
+// that identify a row in its session, columns those with JSON or text, run the column of the run, or
+// ” for none, and acts the condition of the rows in [storage.ActTraces], FALSE for none.
 var traceTables = []traceTable{
-	{"events", "run_id", []string{"place"}, []string{"data"}},
-	{"runs", "id", []string{"number"}, []string{"trigger_data", "turn", "error"}},
-	{"run_steps", "run_id", []string{"run_id", "place"}, []string{"step", "data"}},
-	{"run_work", "run_id", []string{"run_id", "place"}, []string{"data"}},
-	{"run_clients", "run_id", []string{"run_id"}, []string{"data"}},
-	{"conversations", "''", []string{"id"}, []string{"data"}},
-	{"pending_actions", "run_id", []string{"number"}, []string{"args", "question", "options", "reply"}}, // not the answers, which AnsweredBy returns
-	{"remembered_decisions", "''", []string{"id"}, []string{"args"}},
-	{"plans", "''", []string{"id"}, []string{"name", "description", "instruction"}},
-	{"goals", "''", []string{"agent_id", "id"}, []string{"description"}},
-	{"memories", "''", []string{"agent_id", "id"}, []string{"topic", "content", "metadata"}},
-	{"model_texts", "''", []string{"hash"}, []string{"body"}},
-	{"messages", "COALESCE(run_id, '')", []string{"doc"}, []string{"state"}},
-	{"answers", "''", []string{"scope", "route", "key"}, []string{"body"}},
+	{"events", "run_id", []string{"place"}, []string{"data"}, "TRUE"},
+	{"runs", "id", []string{"number"}, []string{"trigger_data", "turn", "error"}, "TRUE"},
+	{"run_steps", "run_id", []string{"run_id", "place"}, []string{"step", "data"}, "TRUE"},
+	{"run_work", "run_id", []string{"run_id", "place"}, []string{"data"}, "TRUE"},
+	{"run_clients", "run_id", []string{"run_id"}, []string{"data"}, "TRUE"},
+	{"conversations", "''", []string{"id"}, []string{"data"}, "TRUE"},
+	{"pending_actions", "run_id", []string{"number"}, []string{"args", "question", "options", "reply"}, "run_id <> ''"}, // not the answers, which AnsweredBy returns
+	{"remembered_decisions", "''", []string{"id"}, []string{"args"}, "FALSE"},
+	{"plans", "''", []string{"id"}, []string{"name", "description", "instruction"}, "FALSE"},
+	{"goals", "''", []string{"agent_id", "id"}, []string{"description"}, "FALSE"},
+	{"memories", "''", []string{"agent_id", "id"}, []string{"topic", "content", "metadata"}, "FALSE"},
+	{"model_texts", "''", []string{"hash"}, []string{"body"}, "FALSE"},
+	{"messages", "COALESCE(run_id, '')", []string{"doc"}, []string{"state"}, "TRUE"},
+	{"answers", "''", []string{"scope", "route", "key"}, []string{"body"}, "TRUE"},
 }
 
 type traceTable struct {
 	table, run   string
 	key, columns []string
+	acts         string
 }
 
 // session returns the expression of the session in a query in the order of the key. Where no index
@@ -46,11 +47,17 @@ func (t traceTable) session() string {
 func isNumber(column string) bool { return column == "place" || column == "number" || column == "doc" }
 
 // Traces implements [storage.PersonTx].
-func (t *Tx) Traces(session shoal.SessionID, after storage.TracePosition, limit int) ([]storage.Trace, error) {
+func (t *Tx) Traces(session shoal.SessionID, of storage.TraceScope, after storage.TracePosition, limit int) ([]storage.Trace, error) {
 	for ; after.Table < len(traceTables); after = (storage.TracePosition{Table: after.Table + 1}) {
 		in := traceTables[after.Table]
+		if of == storage.ActTraces && in.acts == "FALSE" {
+			continue
+		}
 		var b sqlconn.Builder
 		b.Add(`SELECT `+in.run+`, `+strings.Join(in.key, ", ")+`, `+strings.Join(in.columns, ", ")+` FROM `+in.table+` WHERE `+in.session()+` = ?`, session)
+		if of == storage.ActTraces {
+			b.Add(` AND ` + in.acts)
+		}
 		if in.table == "messages" { // their parts are not traces; the state of a run that writes one is
 			b.Add(` AND state IS NOT NULL`)
 		}

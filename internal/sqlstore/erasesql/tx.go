@@ -60,8 +60,10 @@ func (t *Tx) EndErasure(of storage.EntityRef) error {
 	if err := t.c.Overwrite(true); err != nil {
 		return err
 	}
-	_, err := t.c.Exec(`DELETE FROM erasures WHERE session_id = $1 AND entity_id = $2`, of.Session, of.ID)
-	return err
+	if _, err := t.c.Exec(`DELETE FROM erasures WHERE session_id = $1 AND entity_id = $2`, of.Session, of.ID); err != nil {
+		return err
+	}
+	return t.c.Overwrite(false)
 }
 
 // EraseOwn implements [storage.PersonTx].

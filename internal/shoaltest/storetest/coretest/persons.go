@@ -75,7 +75,7 @@ var personTests = map[string]func(*storecase.Case){
 		})
 		rows := 0
 		for at, more := (storage.TracePosition{}), true; more; {
-			page := storecase.Read(c, func(tx storage.Tx) ([]storage.Trace, error) { return tx.Traces(c.Session, at, 1) })
+			page := storecase.Read(c, func(tx storage.Tx) ([]storage.Trace, error) { return tx.Traces(c.Session, storage.AllTraces, at, 1) })
 			if more = len(page) > 0; !more {
 				break
 			}
