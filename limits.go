@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/shoal-dev/shoal/internal/jsontext"
 )
 
 // Limits of inputs. Sizes are bytes of UTF-8.
@@ -140,21 +142,4 @@ func EncodeJSON(v any) ([]byte, error) {
 
 // JSONDepth returns how deeply valid JSON nests: 0 for a value that is neither an array nor
 // an object.
-func JSONDepth[T ~string | ~[]byte](text T) (deepest int) {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-			deepest = max(deepest, depth)
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return deepest
-}
+func JSONDepth[T ~string | ~[]byte](text T) int { return jsontext.Depth(text) }

@@ -29,8 +29,9 @@ var (
 // importTable is the direction of the house: cmd, app, faces and adapters,
 // hub, root. Only tests import internal/shoaltest: it is in no row.
 var importTable = []importRule{
-	{dir: ".", inside: []string{"internal/idtext"}, never: sqlAndWeb},
+	{dir: ".", inside: []string{"internal/idtext", "internal/jsontext"}, never: sqlAndWeb},
 	{dir: "internal/idtext", never: sqlAndWeb},
+	{dir: "internal/jsontext", never: sqlAndWeb},
 	{dir: "agent", others: true, never: slices.Concat(sqlAndWeb, edges)},
 	{dir: "agent/agui", inside: []string{"agent"}, never: sqlPackages},
 	{dir: "agent/filestore", inside: []string{"agent"}, never: sqlAndWeb},
