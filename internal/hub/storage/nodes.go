@@ -19,4 +19,7 @@ type NodeTx interface {
 	// ClusterKey returns the secret that the servers of this database share, and stores
 	// candidate if there is none yet.
 	ClusterKey(candidate string) (string, error)
+	// TakeDuty reports whether the caller is to do now what one of the servers does for all. For the
+	// lease nobody else is, by the clock of the database; it is not renewed.
+	TakeDuty(name string, lease time.Duration) (bool, error)
 }

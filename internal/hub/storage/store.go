@@ -84,6 +84,7 @@ type Tx interface {
 	AuditTx
 	PushTx
 	PersonTx
+	RetentionTx
 	// Now returns the time of the database's clock, which decides when leases expire.
 	Now() (shoal.Time, error)
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/shoal-dev/shoal"
@@ -48,6 +49,21 @@ var nodeTests = map[string]func(*storecase.Case){
 		if got := alive(time.Hour); len(got) != 0 {
 			c.Errorf("got %+v, want that old servers are removed", got)
 		}
+	},
+
+	"a duty is taken by one server until its lease ends": func(c *storecase.Case) {
+		name := string(c.Session)
+		for i, step := range []struct {
+			lease time.Duration
+			taken bool
+		}{{time.Hour, true}, {time.Hour, false}} {
+			got := storecase.Do(c, func(tx storage.Tx) (bool, error) { return tx.TakeDuty(name, step.lease) })
+			storecase.Equal(c, fmt.Sprint("whether it is taken the time ", i), got, step.taken)
+		}
+		past := func() bool {
+			return storecase.Do(c, func(tx storage.Tx) (bool, error) { return tx.TakeDuty(name+"x", -time.Second) })
+		}
+		storecase.Equal(c, "whether it is taken after each lease", []bool{past(), past()}, []bool{true, true})
 	},
 
 	"the secret of the cluster is that of the first server": func(c *storecase.Case) {

@@ -60,3 +60,14 @@ func (t *Tx) ClusterKey(candidate string) (string, error) {
 	key, _, err := sqlconn.One(t.c, func(r *sqlconn.Rows) string { return r.Text(0) }, `SELECT cluster_key FROM store`)
 	return key, err
 }
+
+// TakeDuty implements [storage.NodeTx].
+func (t *Tx) TakeDuty(name string, lease time.Duration) (bool, error) {
+	now, err := t.c.Now()
+	if err != nil {
+		return false, err
+	}
+	n, err := t.c.Exec(`INSERT INTO duties (name, done_until) VALUES ($1, $2)
+		ON CONFLICT (name) DO UPDATE SET done_until = excluded.done_until WHERE duties.done_until <= $3`, name, shoal.At(now.Add(lease)), now)
+	return n > 0, err
+}

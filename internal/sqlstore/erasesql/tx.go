@@ -1,4 +1,5 @@
-// Package erasesql is the SQL that erases what an entity has left in a session.
+// Package erasesql is the SQL that erases what an entity has left in a session, and what a session
+// no longer keeps.
 package erasesql
 
 import (

@@ -17,4 +17,5 @@ var Suites = []storecase.Suite{
 	{Name: "plans", Tests: planTests},
 	{Name: "notes", Tests: noteTests},
 	{Name: "usage", Tests: usageTests},
+	{Name: "retention", Tests: retentionTests},
 }
