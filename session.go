@@ -1,5 +1,7 @@
 package shoal
 
+import "github.com/shoal-dev/shoal/internal/keep"
+
 // SessionStatus is open or closed. A closed session can be read but not changed.
 type SessionStatus string
 
@@ -33,9 +35,16 @@ type Session struct {
 	Status      SessionStatus `json:"status"`
 	Limits      Limits        `json:"limits"`
 	SpaceRights SpaceRights   `json:"spaceRights"`
+	Retention   Retention     `json:"retention"`
 	CreatedAt   Time          `json:"createdAt"`
 	ClosedAt    *Time         `json:"closedAt"`
 }
+
+// Retention is how long a session keeps things, and RetentionChange a partial change of it.
+type (
+	Retention       = keep.Retention
+	RetentionChange = keep.RetentionChange
+)
 
 // NewSession is the input that creates a session. An empty ID gets a
 // generated one; an empty name is the id. Limits that are nil are [DefaultLimits]; empty
@@ -95,8 +104,9 @@ func (l Limits) check(p *problems) {
 
 // SessionChange is a partial change of a session: nil leaves a field as it is.
 type SessionChange struct {
-	Limits      *LimitsChange `json:"limits,omitempty"`
-	SpaceRights *SpaceRights  `json:"spaceRights,omitempty"`
+	Limits      *LimitsChange    `json:"limits,omitempty"`
+	SpaceRights *SpaceRights     `json:"spaceRights,omitempty"`
+	Retention   *RetentionChange `json:"retention,omitempty"`
 }
 
 // LimitsChange is a partial change of limits: nil leaves one as it is.
@@ -124,6 +134,11 @@ func (c SessionChange) Validate() error {
 	}
 	if c.SpaceRights != nil {
 		c.SpaceRights.check(&p)
+	}
+	if c.Retention != nil {
+		for _, wrong := range c.Retention.Apply(Retention{}).Problems() {
+			p.add(Invalid(wrong.Field, wrong.Message))
+		}
 	}
 	return p.err()
 }

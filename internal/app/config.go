@@ -111,9 +111,12 @@ type Config struct {
 	// AuditLog is a file that the records are copied to; empty means none.
 	Audit    string `help:"The audit log of who did what: on; required, which refuses an act while its record cannot be copied to --audit-log; or off." enum:"required,on,off" default:"on" group:"Audit log, metrics and log"`
 	AuditLog string `name:"audit-log" help:"Copy the records of the audit log to this file, as JSON lines; it may be moved away at any time." placeholder:"FILE" group:"Audit log, metrics and log"`
-	// KeepRequests is how long the model requests of a run are kept after it ends:
-	// 30d, 12h, or forever.
-	KeepRequests string `help:"How long to keep the model requests of a run after it ends, such as 30d or 12h, or forever." default:"30d" placeholder:"TIME" group:"Audit log, metrics and log"`
+	// KeepMessages is how long a message is kept after it was posted, KeepRuns how long a run
+	// after its end, and KeepRequests how long its model requests: 30d, 12h, or forever. A session
+	// can say less.
+	KeepMessages string `help:"How long to keep messages, such as 365d, or forever; a session can say less." default:"forever" placeholder:"TIME" group:"Audit log, metrics and log"`
+	KeepRuns     string `help:"How long to keep runs after they end, such as 90d, or forever; a session can say less." default:"forever" placeholder:"TIME" group:"Audit log, metrics and log"`
+	KeepRequests string `help:"How long to keep the model requests of a run after it ends, such as 30d or 12h, or forever; a session can say less." default:"30d" placeholder:"TIME" group:"Audit log, metrics and log"`
 	// MetricsAddr is the host:port of a second listener, which serves /metrics without
 	// a key. Empty disables it.
 	MetricsAddr string `help:"Also serve /metrics on this address, without a key. On the server's own address it requires an admin key." placeholder:"HOST:PORT" group:"Audit log, metrics and log"`
@@ -183,7 +186,7 @@ func (c Config) complete() (Config, error) {
 	if err != nil {
 		return c, shoal.E(op, shoal.InvalidArgument, fmt.Sprintf("--addr %s is not a host:port, such as %s.", c.Addr, DefaultAddr))
 	}
-	if _, err := keepFor(c.KeepRequests); err != nil {
+	if _, err := c.keep(); err != nil {
 		return c, err
 	}
 	if c.Auth != "on" && c.Auth != "off" {

@@ -2,21 +2,19 @@ package app
 
 import (
 	"errors"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/shoal-dev/shoal"
 )
 
-func TestKeepRequestsIsATime(t *testing.T) {
-	for text, want := range map[string]time.Duration{"30d": 720 * time.Hour, "1d": 24 * time.Hour, "12h": 12 * time.Hour, "90m": 90 * time.Minute, "forever": 0} {
-		if got, err := keepFor(text); got != want || err != nil {
-			t.Errorf("%s: %v, %v", text, got, err)
-		}
+func TestKeptTimesAreOfTheirFlags(t *testing.T) {
+	c := Config{KeepMessages: "1d", KeepRuns: "12h", KeepRequests: "forever"}
+	if got, err := c.keep(); err != nil || got != (shoal.Retention{MessagesForMs: 86_400_000, RunsForMs: 43_200_000}) {
+		t.Errorf("got %+v, %v", got, err)
 	}
-	for _, text := range []string{"0", "0d", "-1d", "30", "d", "1.5d", "99999999999d", "-12h", "always", "30 d"} {
-		if got, err := keepFor(text); !errors.Is(err, shoal.InvalidArgument) {
-			t.Errorf("%q is taken as %v (%v)", text, got, err)
-		}
+	c.KeepRuns = "30"
+	if _, err := c.keep(); !errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), "--keep-runs 30 is not a duration") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -17,7 +17,7 @@ func (s *Server) open(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
-	keep, err := keepFor(s.config.KeepRequests)
+	keep, err := s.config.keep()
 	if err != nil {
 		return err
 	}
@@ -30,9 +30,9 @@ func (s *Server) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.Hub = hub.New(hub.Options{
-		Audit:        audit,
-		KeepRequests: keep,
-		Store:        s.store, Bus: bus, Log: s.config.Log, MaxWaits: s.config.MaxWaits, MaxSpacesEach: s.config.MaxSpacesEach, MaxBytesEach: int64(s.config.MaxFileMiBEach) << 20, Metrics: s.metrics,
+		Audit: audit,
+		Keep:  keep,
+		Store: s.store, Bus: bus, Log: s.config.Log, MaxWaits: s.config.MaxWaits, MaxSpacesEach: s.config.MaxSpacesEach, MaxBytesEach: int64(s.config.MaxFileMiBEach) << 20, Metrics: s.metrics,
 		NextTime: calendar.NextTime, FitsSchema: tool.CheckValue,
 	})
 	s.limits.Watch(s.Hub.Inbox.Waits(), s.store.Queued())

@@ -25,7 +25,7 @@ func sessionRoutes() []route {
 		},
 		{
 			method: http.MethodPatch, path: sessionPath, do: decoded(http.StatusOK, updateSession), id: "updateSession", tag: "Sessions",
-			summary: "Change a session", about: "`limits` bound the model calls that one message may cause, in all runs with the same `causeRoot`; 0 means no limit. Omitted fields do not change. Active runs apply new limits from their next model call. With `spaceRights: moderators`, only the owner of a space, admins and owners of the session may add and remove other members, change the space and close it; with `members`, the default, every member may. For admins and owners of the session.",
+			summary: "Change a session", about: "`limits` bound the model calls that one message may cause, in all runs with the same `causeRoot`; 0 means no limit. Omitted fields do not change. Active runs apply new limits from their next model call. With `spaceRights: moderators`, only the owner of a space, admins and owners of the session may add and remove other members, change the space and close it; with `members`, the default, every member may. `retention` says how long messages, runs and model requests are kept, at least an hour and at most as long as the server keeps them; 0 means as long as the server. What is older than a new retention is erased within an hour. For admins and owners of the session.",
 			in: shoal.SessionChange{}, example: `{"limits": {"maxCostPerRequest": 2.5}}`,
 			status: http.StatusOK, out: shoal.Session{}, errors: []shoal.Kind{shoal.Forbidden},
 		},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/access"
@@ -20,6 +19,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/nodes"
 	"github.com/shoal-dev/shoal/internal/hub/pending"
 	"github.com/shoal-dev/shoal/internal/hub/push"
+	"github.com/shoal-dev/shoal/internal/hub/retention"
 	"github.com/shoal-dev/shoal/internal/hub/runs"
 	"github.com/shoal-dev/shoal/internal/hub/spaces"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
@@ -39,9 +39,8 @@ type Options struct {
 	// KeepEvents is how many events of a space are kept for followers that resume; zero
 	// means 10,000. A follower whose position is older gets a new snapshot.
 	KeepEvents int
-	// KeepRequests is how long the requests that a run sent to models are kept after its
-	// end; zero keeps them forever.
-	KeepRequests time.Duration
+	// Keep is how long things are kept at most, whatever a session says.
+	Keep shoal.Retention
 	// MaxSpacesEach limits how many spaces an entity may create in its session; zero
 	// means 1,000. MaxBytesEach limits how many bytes of files it may store there; zero
 	// means 1 GiB.
@@ -65,6 +64,7 @@ type Hub struct {
 	Sessions  *access.Sessions
 	Entities  *access.Entities
 	Erasures  *erasure.Erasures
+	Retention *retention.Retention
 	Spaces    *spaces.Spaces
 	Messages  *spaces.Messages
 	Inbox     *inbox.Inbox
@@ -106,9 +106,10 @@ func New(o Options) *Hub {
 		MaxSpacesEach: cmp.Or(o.MaxSpacesEach, 1000), MaxBytesEach: cmp.Or(o.MaxBytesEach, 1<<30),
 	})
 	h := &Hub{core: c}
-	h.Sessions = access.NewSessions(c)
+	h.Sessions = access.NewSessions(c, o.Keep)
 	h.Entities = access.NewEntities(c)
 	h.Erasures = erasure.New(c)
+	h.Retention = retention.New(c, o.Keep)
 	h.Spaces = spaces.NewSpaces(c)
 	h.Inbox = inbox.NewInbox(c, o.MaxWaits, o.Metrics)
 	c.Arrivals = h.Inbox
@@ -120,7 +121,7 @@ func New(o Options) *Hub {
 	h.Grants = access.NewGrants(c)
 	h.Runners = access.NewRunners(c)
 	h.Agents = agents.NewAgents(c)
-	h.Runs = runs.NewRuns(c, o.KeepRequests)
+	h.Runs = runs.NewRuns(c)
 	h.Pending = pending.NewPending(c, o.FitsSchema)
 	h.Plans = runs.NewPlans(c)
 	h.Files = spaces.NewFiles(c)
@@ -154,7 +155,7 @@ func (h *Hub) Start(ctx context.Context) error {
 	h.Keys.Start()
 	h.Inbox.Start()
 	h.Events.Start()
-	h.Runs.Start()
+	h.Retention.Start()
 	h.Pending.Start()
 	h.Plans.Start()
 	h.Spaces.Start()

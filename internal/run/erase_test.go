@@ -96,7 +96,10 @@ func TestDeletedMessagesLeaveNoCopy(t *testing.T) {
 		w.must(w.hub.Messages.Delete(t.Context(), admin, session, m.ID))
 		w.must(w.hub.Messages.Delete(t.Context(), admin, session, m.ID)) // again
 	}
-	w.must(w.hub.Runs.ForgetRequests(t.Context(), shoal.At(time.Now().Add(time.Hour))))
+	hour := time.Hour.Milliseconds()
+	_, err = w.hub.Sessions.Change(t.Context(), admin, session, shoal.SessionChange{Retention: &shoal.RetentionChange{PromptsForMs: &hour}})
+	w.must(err)
+	w.must(w.hub.Retention.Sweep(t.Context(), shoal.At(time.Now().Add(2*time.Hour))))
 	after := stored(t, path)
 	for _, word := range []string{"Numbats", "numbats", "Quokka", "quokka", "Elmstreet", "elmstreet", "Zanzibar", "zanzibar", "Osnabrueck", "osnabrueck", "marsupial"} {
 		if i := strings.Index(after, word); i >= 0 {

@@ -51,6 +51,7 @@
 //
 //	session ID                        close-session ID             delete-session ID
 //	rights ACTOR members|moderators   the entities that may change spaces of the session; role= of an entity is its role there
+//	keep ACTOR messages= runs= prompts=   how long the session keeps things
 //	entity ID [human] [role=ROLE] [name=] [external=] [by=ACTOR] [once=KEY]    delete-entity ID
 //	rename ACTOR ID NAME [external=]  entities ACTOR               call ACTOR
 //	change ID [kind=] [role=] [owner=] what only admins and owners change of an entity

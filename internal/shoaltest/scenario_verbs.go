@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/keep"
 )
 
 // verbs are the commands; the package comment documents them.
@@ -16,7 +17,7 @@ var verbs map[string]func(*stage, *command) error
 
 func init() {
 	verbs = map[string]func(*stage, *command) error{
-		"session": newSession, "close-session": closeSession, "delete-session": deleteSession, "rights": setRights,
+		"session": newSession, "close-session": closeSession, "delete-session": deleteSession, "rights": setRights, "keep": setRetention,
 		"entity": newEntity, "delete-entity": deleteEntity, "rename": rename, "change": changeEntity, "entities": listEntities, "call": call,
 		"space": newSpace, "spaces": listSpaces, "get": getSpace, "set": setSpace,
 		"join": joinSpace, "leave": leaveSpace, "close": closeSpace,
@@ -62,6 +63,27 @@ func setRights(s *stage, c *command) error {
 	changed, err := s.hub.Sessions.Change(ctx, caller, session, shoal.SessionChange{SpaceRights: &rights})
 	if err == nil {
 		s.say("%s spaceRights=%s", changed.ID, changed.SpaceRights)
+	}
+	return err
+}
+
+func setRetention(s *stage, c *command) error {
+	caller, session := s.actor(c, c.word())
+	var to shoal.RetentionChange
+	for name, ms := range map[string]**int64{"messages": &to.MessagesForMs, "runs": &to.RunsForMs, "prompts": &to.PromptsForMs} {
+		if c.has(name) {
+			d, err := c.duration(name, 0)
+			if err != nil {
+				return err
+			}
+			n := d.Milliseconds()
+			*ms = &n
+		}
+	}
+	changed, err := s.hub.Sessions.Change(ctx, caller, session, shoal.SessionChange{Retention: &to})
+	if err == nil {
+		r := changed.Retention
+		s.say("%s keeps messages=%s runs=%s prompts=%s", changed.ID, keep.Text(r.MessagesForMs), keep.Text(r.RunsForMs), keep.Text(r.PromptsForMs))
 	}
 	return err
 }

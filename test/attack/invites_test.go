@@ -268,6 +268,8 @@ func TestInvitedPeopleStayInTheirRole(t *testing.T) {
 			{"GET", "/v1/keys", "", as(403, "auditor", 200)},
 			{"POST", "/v1/sessions", `{"id":"mine"}`, 403},
 			{"PATCH", "/v1/sessions/default", `{"spaceRights":"members"}`, 403},
+			{"PATCH", "/v1/sessions/default", `{"retention":{"messagesForMs":3600000}}`, 403},
+			{"PATCH", "/v1/sessions/other", `{"retention":{"messagesForMs":3600000}}`, 404},
 			{"GET", "/v1/sessions/default/export", "", 403},
 			{"GET", "/v1/sessions/default/usage", "", as(403, "auditor", 200)},
 			{"PATCH", "/v1/sessions/default/entities/" + in.EntityID, `{"sessionRole":"owner"}`, 403},

@@ -300,7 +300,7 @@ export interface paths {
         readonly head?: never;
         /**
          * Change a session
-         * @description `limits` bound the model calls that one message may cause, in all runs with the same `causeRoot`; 0 means no limit. Omitted fields do not change. Active runs apply new limits from their next model call. With `spaceRights: moderators`, only the owner of a space, admins and owners of the session may add and remove other members, change the space and close it; with `members`, the default, every member may. For admins and owners of the session.
+         * @description `limits` bound the model calls that one message may cause, in all runs with the same `causeRoot`; 0 means no limit. Omitted fields do not change. Active runs apply new limits from their next model call. With `spaceRights: moderators`, only the owner of a space, admins and owners of the session may add and remove other members, change the space and close it; with `members`, the default, every member may. `retention` says how long messages, runs and model requests are kept, at least an hour and at most as long as the server keeps them; 0 means as long as the server. What is older than a new retention is erased within an hour. For admins and owners of the session.
          */
         readonly patch: operations["updateSession"];
         readonly trace?: never;
@@ -3301,6 +3301,42 @@ export interface components {
             /** @description Where to resume. */
             readonly cursor: string;
         };
+        /** @description How long a session keeps things, in milliseconds; 0 is as long as the server keeps them. */
+        readonly Retention: {
+            /**
+             * Format: int64
+             * @description How long a message keeps its content after it was posted.
+             */
+            readonly messagesForMs: number;
+            /**
+             * Format: int64
+             * @description How long what models were sent in a run is kept after its end.
+             */
+            readonly promptsForMs: number;
+            /**
+             * Format: int64
+             * @description How long a run is kept after its end; its usage and its messages are not erased with it.
+             */
+            readonly runsForMs: number;
+        };
+        /** @description New times; omitted fields do not change. */
+        readonly RetentionChange: {
+            /**
+             * Format: int64
+             * @description How long a message keeps its content after it was posted.
+             */
+            readonly messagesForMs?: number;
+            /**
+             * Format: int64
+             * @description How long what models were sent in a run is kept after its end.
+             */
+            readonly promptsForMs?: number;
+            /**
+             * Format: int64
+             * @description How long a run is kept after its end; its usage and its messages are not erased with it.
+             */
+            readonly runsForMs?: number;
+        };
         /**
          * @description One execution of a hosted agent. States: queued, running, waiting for a tool or a reply, and three final states.
          * @example {
@@ -3514,6 +3550,11 @@ export interface components {
          *         "maxTokensPerRequest": 0
          *       },
          *       "spaceRights": "",
+         *       "retention": {
+         *         "messagesForMs": 0,
+         *         "runsForMs": 0,
+         *         "promptsForMs": 0
+         *       },
          *       "createdAt": "2026-11-20T10:00:00.000Z",
          *       "closedAt": null
          *     }
@@ -3526,6 +3567,7 @@ export interface components {
             readonly id: string;
             readonly limits: components["schemas"]["Limits"];
             readonly name: string;
+            readonly retention: components["schemas"]["Retention"];
             /**
              * @description Who may change the spaces, close them, and add and remove other members: their `members`, or `moderators`: the owner of the space, and admins and owners of the session.
              * @enum {string}
@@ -3537,6 +3579,7 @@ export interface components {
         /** @description The fields of a session to change; omitted fields do not change. */
         readonly SessionChange: {
             readonly limits?: components["schemas"]["LimitsChange"];
+            readonly retention?: components["schemas"]["RetentionChange"];
             /** @enum {string} */
             readonly spaceRights?: "members" | "moderators";
         };

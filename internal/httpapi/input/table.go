@@ -1,6 +1,9 @@
 package input
 
-import "github.com/shoal-dev/shoal"
+import (
+	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/keep"
+)
 
 // wholeMost is the upper bound of a number without another bound: the largest integer that
 // every client represents exactly.
@@ -23,6 +26,7 @@ var OfBodies = map[string]Bound{
 	"NewSession.id": ID, "NewSession.name": Line,
 	"Limits.maxCostPerRequest": {Most: shoal.MaxLimitCost}, "Limits.maxTokensPerRequest": {Most: shoal.MaxLimitTokens},
 	"LimitsChange.maxCostPerRequest": {Most: shoal.MaxLimitCost}, "LimitsChange.maxTokensPerRequest": {Most: shoal.MaxLimitTokens},
+	"RetentionChange.messagesForMs": {Most: keep.MostMs}, "RetentionChange.runsForMs": {Most: keep.MostMs}, "RetentionChange.promptsForMs": {Most: keep.MostMs},
 
 	"NewEntity.id": ID, "NewEntity.name": Line, "NewEntity.description": {Bytes: shoal.MaxDescription, Content: true},
 	"NewEntity.externalId": Line, "NewEntity.metadata": {Bytes: shoal.MaxMetadata}, "NewEntity.sessionRole": {Bytes: shoal.MaxID},

@@ -16,10 +16,13 @@ import (
 )
 
 // Sessions creates, lists and ends sessions.
-type Sessions struct{ core *core.Core }
+type Sessions struct {
+	core   *core.Core
+	server shoal.Retention
+}
 
-// NewSessions returns the sessions of a hub.
-func NewSessions(c *core.Core) *Sessions { return &Sessions{c} }
+// NewSessions returns the sessions of a hub. server is how long it keeps things at most.
+func NewSessions(c *core.Core, server shoal.Retention) *Sessions { return &Sessions{c, server} }
 
 // Create creates a session. Admins only. It fails with AlreadyExists if the id is or was in
 // use.
@@ -81,11 +84,13 @@ func (s *Sessions) List(ctx context.Context, caller shoal.Principal, after shoal
 	return out, err
 }
 
-// Change changes the limits and the space rights of a session. For admins and owners of the
-// session. New limits apply to runs in progress from their next model call.
+// Change changes the limits, the space rights and the retention of a session. For admins and owners
+// of the session. New limits apply to runs in progress from their next model call. What is older than
+// a new retention is erased within an hour. Change fails with InvalidArgument for a retention that is
+// longer than that of the server.
 func (s *Sessions) Change(ctx context.Context, caller shoal.Principal, id shoal.SessionID, to shoal.SessionChange) (out shoal.Session, err error) {
 	const op = "hub.Sessions.Change"
-	if err := errors.Join(core.Authorize(caller, id, roles.Manage), to.Validate()); err != nil {
+	if err := errors.Join(core.Authorize(caller, id, roles.Manage), to.Validate(), s.mayKeep(to.Retention)); err != nil {
 		return out, core.Wrap(op, core.FirstError(err))
 	}
 	err = s.core.Change(ctx, op, storage.In(id), func(ch *core.Change) (err error) {
@@ -98,10 +103,26 @@ func (s *Sessions) Change(ctx context.Context, caller shoal.Principal, id shoal.
 		if to.SpaceRights != nil {
 			out.SpaceRights = *to.SpaceRights
 		}
+		if to.Retention != nil {
+			out.Retention = to.Retention.Apply(out.Retention)
+		}
 		return errors.Join(ch.UpdateSession(out), ch.Record(caller, id, audit.SessionUpdate, sessionTarget(id),
-			"spaceRights", string(out.SpaceRights), "maxCostPerRequest", fmt.Sprint(out.Limits.MaxCostPerRequest), "maxTokensPerRequest", fmt.Sprint(out.Limits.MaxTokensPerRequest)))
+			"spaceRights", string(out.SpaceRights), "maxCostPerRequest", fmt.Sprint(out.Limits.MaxCostPerRequest), "maxTokensPerRequest", fmt.Sprint(out.Limits.MaxTokensPerRequest),
+			"messagesForMs", fmt.Sprint(out.Retention.MessagesForMs), "runsForMs", fmt.Sprint(out.Retention.RunsForMs), "promptsForMs", fmt.Sprint(out.Retention.PromptsForMs)))
 	})
 	return out, err
+}
+
+// mayKeep returns an error if a change makes a session keep something for longer than the server does.
+func (s *Sessions) mayKeep(to *shoal.RetentionChange) error {
+	if to == nil {
+		return nil
+	}
+	wrong := to.Apply(shoal.Retention{}).Beyond(s.server)
+	if len(wrong) == 0 {
+		return nil
+	}
+	return shoal.Invalid(wrong[0].Field, wrong[0].Message)
 }
 
 // Close makes a session read-only and cancels the runs and plans of its agents. Admins

@@ -51,7 +51,7 @@ func (a *Archive) Export(ctx context.Context, caller shoal.Principal, id shoal.S
 		if session.ClosedAt != nil {
 			closed = *session.ClosedAt
 		}
-		if err := e.writeRecord(storage.SessionRecord, []any{session.Name, string(session.Status), session.CreatedAt, closed, session.Limits.MaxCostPerRequest, session.Limits.MaxTokensPerRequest, string(session.SpaceRights)}); err != nil {
+		if err := e.writeRecord(storage.SessionRecord, []any{session.Name, string(session.Status), session.CreatedAt, closed, session.Limits.MaxCostPerRequest, session.Limits.MaxTokensPerRequest, string(session.SpaceRights), session.Retention.MessagesForMs, session.Retention.RunsForMs, session.Retention.PromptsForMs}); err != nil {
 			return err
 		}
 		for _, t := range storage.RecordTypes[1:] {

@@ -26,7 +26,7 @@ func seed(records ...string) string {
 }
 
 const (
-	sessionLine = `{"type":"session","name":"Lab","status":"open","createdAt":"2026-11-20T10:00:00.000001Z","closedAt":null,"maxCostPerRequest":2.5,"maxTokensPerRequest":7,"spaceRights":"members"}`
+	sessionLine = `{"type":"session","name":"Lab","status":"open","createdAt":"2026-11-20T10:00:00.000001Z","closedAt":null,"maxCostPerRequest":2.5,"maxTokensPerRequest":7,"spaceRights":"members","messagesForMs":0,"runsForMs":3600000,"promptsForMs":0}`
 	memberLine  = `{"type":"member","spaceId":"shop","entityId":"ann","place":1,"joinedAt":"2026-11-20T10:00:00.000001Z","addedBy":null,"muted":false,"readUpto":-1,"pausedAt":null}`
 	usageLine   = `{"type":"usage","runId":"r1","step":0,"agentId":"bot","model":"m","at":"2026-11-20T10:00:00.000001Z","day":"2026-11-20",` +
 		`"inputTokens":1,"cachedInputTokens":0,"outputTokens":2,"reasoningTokens":0,"cost":0.30000000000000004}`

@@ -162,6 +162,7 @@ func (im *importer) readBatch() (batch []importLine, more bool, err error) {
 				ID: im.id, Name: values[0].(string), Status: shoal.SessionStatus(values[1].(string)), CreatedAt: values[2].(shoal.Time),
 				Limits:      shoal.Limits{MaxCostPerRequest: values[4].(float64), MaxTokensPerRequest: values[5].(int64)},
 				SpaceRights: shoal.SpaceRights(values[6].(string)),
+				Retention:   shoal.Retention{MessagesForMs: values[7].(int64), RunsForMs: values[8].(int64), PromptsForMs: values[9].(int64)},
 			}
 			if closed, ok := values[3].(shoal.Time); ok {
 				im.session.ClosedAt = &closed

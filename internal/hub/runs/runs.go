@@ -17,14 +17,10 @@ import (
 )
 
 // Runs starts, reads and cancels runs.
-type Runs struct {
-	core         *core.Core
-	keepRequests time.Duration // after the end of a run; zero keeps them forever
-}
+type Runs struct{ core *core.Core }
 
-// NewRuns returns the runs of a hub. It keeps the model requests of a run for keepRequests
-// after the run's end, or forever if that is zero.
-func NewRuns(c *core.Core, keepRequests time.Duration) *Runs { return &Runs{c, keepRequests} }
+// NewRuns returns the runs of a hub.
+func NewRuns(c *core.Core) *Runs { return &Runs{c} }
 
 // Trigger starts a run of a hosted agent for a service. It requires a service or an admin,
 // and fails with InvalidArgument for an agent that is not hosted.

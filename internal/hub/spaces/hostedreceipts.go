@@ -10,6 +10,8 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
+const noActingRun = "no run acts on it"
+
 // fillHosted fills in the receipt of an agent that the server runs, from the run that acts on
 // the message.
 func fillHosted(tx receiptTx, r *shoal.Receipt, m shoal.Message) error {
@@ -18,7 +20,7 @@ func fillHosted(tx receiptTx, r *shoal.Receipt, m shoal.Message) error {
 		return err
 	}
 	if run == nil {
-		r.Text = "no run acts on it"
+		r.Text = noActingRun
 		return nil
 	}
 	if run.PartOf != nil {
@@ -61,6 +63,10 @@ func finishHosted(tx receiptTx, r *shoal.Receipt, run storage.Run) (err error) {
 // middle of its turn. Its answer is what that run completes from then on.
 func fillTakenIn(tx receiptTx, r *shoal.Receipt, taken storage.Run, m shoal.Message) error {
 	run, err := tx.Run(m.SessionID, *taken.PartOf)
+	if errors.Is(err, shoal.NotFound) { // it is older than its session keeps runs
+		r.Text = noActingRun
+		return nil
+	}
 	if err != nil {
 		return err
 	}

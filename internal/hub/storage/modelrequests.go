@@ -22,9 +22,9 @@ type RequestTx interface {
 	// Requests returns the requests of a session after a position, in an order of their
 	// own, and the position of the last one. The zero position is the beginning.
 	Requests(session shoal.SessionID, after RequestPosition, limit int) ([]Request, RequestPosition, error)
-	// DropRequests erases at most limit requests of runs that ended before a time, and
-	// returns the sessions of those runs, each once.
-	DropRequests(before shoal.Time, limit int) ([]shoal.SessionID, error)
+	// DropRequests erases at most limit requests of runs of the session that ended before a
+	// time, and returns how many.
+	DropRequests(session shoal.SessionID, before shoal.Time, limit int) (int, error)
 	// TextHashes returns the hashes of the stored texts of a session, in order, starting
 	// after the given one.
 	TextHashes(session shoal.SessionID, after string, limit int) ([]string, error)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/keep"
 )
 
 // Bounds of a whole export that is imported.
@@ -51,6 +52,7 @@ var recordBounds = map[string]RecordBound{
 	"hash": shortText, "requester": shortText, "name": {Bytes: shoal.MaxName}, "model": shortText,
 
 	"session.maxCostPerRequest": {Max: shoal.MaxLimitCost}, "session.maxTokensPerRequest": {Max: shoal.MaxLimitTokens},
+	"session.messagesForMs": {Max: keep.MostMs}, "session.runsForMs": {Max: keep.MostMs}, "session.promptsForMs": {Max: keep.MostMs},
 	"entity.externalId": {Bytes: shoal.MaxName}, "entity.lastFailure": {Bytes: shoal.MaxContent}, "entity.wakeProof": {Bytes: shoal.MaxContent},
 	"agent.config":    serverText,
 	"member.readUpto": {Min: -1, Max: AnyInteger.Max},

@@ -311,6 +311,7 @@ var SessionRecord = &RecordType{
 		nameField(), enumField("status", shoal.SessionStatusOpen, shoal.SessionStatusClosed), timeField("createdAt"), nullableTime("closedAt"),
 		withDefault(RecordField{Name: "maxCostPerRequest", Kind: RecordReal}, "0"), withDefault(intField("maxTokensPerRequest"), "0"),
 		withDefault(enumField("spaceRights", shoal.SpaceRightsMembers, shoal.SpaceRightsModerators), `"members"`),
+		withDefault(intField("messagesForMs"), "0"), withDefault(intField("runsForMs"), "0"), withDefault(intField("promptsForMs"), "0"),
 	},
 }
 

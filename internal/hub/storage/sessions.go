@@ -12,7 +12,7 @@ type SessionTx interface {
 	// InsertSession fails with AlreadyExists also for the id of a deleted session.
 	InsertSession(s shoal.Session) error
 	CloseSession(id shoal.SessionID, at shoal.Time) error
-	// UpdateSession stores the limits and the space rights of a session.
+	// UpdateSession stores the limits, the space rights and the retention of a session.
 	UpdateSession(s shoal.Session) error
 	// DeleteSession erases the session and everything that belongs to it, including its
 	// keys. The id cannot be used again.

@@ -64,6 +64,7 @@ func importedSession(id shoal.SessionID) shoal.Session {
 	return shoal.Session{
 		ID: id, Name: storecase.Hostile, Status: shoal.SessionStatusClosed, CreatedAt: storecase.Time(3), ClosedAt: storecase.Ptr(storecase.Time(4)),
 		Limits: shoal.Limits{MaxCostPerRequest: 1.5, MaxTokensPerRequest: 9}, SpaceRights: shoal.SpaceRightsModerators,
+		Retention: shoal.Retention{MessagesForMs: 3, RunsForMs: 4, PromptsForMs: 5},
 	}
 }
 

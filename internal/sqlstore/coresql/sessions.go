@@ -10,14 +10,14 @@ import (
 
 const (
 	noSession      = "Session %q not found."
-	sessionColumns = `id, name, status, created_at, closed_at, max_request_cost, max_request_tokens, space_rights`
+	sessionColumns = `id, name, status, created_at, closed_at, max_request_cost, max_request_tokens, space_rights, keep_messages, keep_runs, keep_prompts`
 )
 
 func sessionOf(r *sqlconn.Rows) shoal.Session {
 	return shoal.Session{
 		ID: shoal.SessionID(r.Text(0)), Name: r.Text(1), Status: shoal.SessionStatus(r.Text(2)),
 		CreatedAt: r.Time(3), ClosedAt: r.TimeOrNil(4), Limits: shoal.Limits{MaxCostPerRequest: r.Float(5), MaxTokensPerRequest: r.Int(6)},
-		SpaceRights: shoal.SpaceRights(r.Text(7)),
+		SpaceRights: shoal.SpaceRights(r.Text(7)), Retention: shoal.Retention{MessagesForMs: r.Int(8), RunsForMs: r.Int(9), PromptsForMs: r.Int(10)},
 	}
 }
 
@@ -44,9 +44,9 @@ func (t *Tx) Sessions(after shoal.SessionID, limit int) ([]shoal.Session, error)
 // InsertSession implements [hub.SessionTx].
 func (t *Tx) InsertSession(s shoal.Session) error {
 	n, err := t.c.Exec(
-		`INSERT INTO sessions (`+sessionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		`INSERT INTO sessions (`+sessionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 		 ON CONFLICT DO NOTHING`, s.ID, s.Name, s.Status, s.CreatedAt, s.ClosedAt, s.Limits.MaxCostPerRequest, s.Limits.MaxTokensPerRequest,
-		string(cmp.Or(s.SpaceRights, shoal.SpaceRightsMembers)))
+		string(cmp.Or(s.SpaceRights, shoal.SpaceRightsMembers)), s.Retention.MessagesForMs, s.Retention.RunsForMs, s.Retention.PromptsForMs)
 	if err == nil && n == 0 {
 		err = sqlconn.AlreadyExists("InsertSession", "The session id %q is taken; choose another.", s.ID)
 	}
@@ -56,8 +56,8 @@ func (t *Tx) InsertSession(s shoal.Session) error {
 // UpdateSession implements [hub.SessionTx].
 func (t *Tx) UpdateSession(s shoal.Session) error {
 	n, err := t.c.Exec(
-		`UPDATE sessions SET max_request_cost = $2, max_request_tokens = $3, space_rights = $4 WHERE id = $1 AND NOT deleted`,
-		s.ID, s.Limits.MaxCostPerRequest, s.Limits.MaxTokensPerRequest, string(cmp.Or(s.SpaceRights, shoal.SpaceRightsMembers)))
+		`UPDATE sessions SET max_request_cost = $2, max_request_tokens = $3, space_rights = $4, keep_messages = $5, keep_runs = $6, keep_prompts = $7 WHERE id = $1 AND NOT deleted`,
+		s.ID, s.Limits.MaxCostPerRequest, s.Limits.MaxTokensPerRequest, string(cmp.Or(s.SpaceRights, shoal.SpaceRightsMembers)), s.Retention.MessagesForMs, s.Retention.RunsForMs, s.Retention.PromptsForMs)
 	if err == nil && n == 0 {
 		err = sqlconn.NotFound("UpdateSession", noSession, s.ID)
 	}

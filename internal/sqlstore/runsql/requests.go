@@ -95,25 +95,20 @@ func (t *Tx) Requests(session shoal.SessionID, after storage.RequestPosition, li
 
 // DropRequests implements [hub.RequestTx]. It finds runs through
 // their requests, so that runs without requests are not read again.
-func (t *Tx) DropRequests(before shoal.Time, limit int) ([]shoal.SessionID, error) {
+func (t *Tx) DropRequests(session shoal.SessionID, before shoal.Time, limit int) (int, error) {
 	type request struct {
-		session shoal.SessionID
-		run     string
-		place   int64
+		run   string
+		place int64
 	}
-	old, err := sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) request { return request{shoal.SessionID(r.Text(0)), r.Text(1), r.Int(2)} },
-		`SELECT q.session_id, q.run_id, q.place FROM run_requests AS q JOIN runs AS r ON r.session_id = q.session_id AND r.id = q.run_id
-		 WHERE r.ended_at < $1`+sqlconn.Limit(limit), before)
-	sessions := []shoal.SessionID{}
+	old, err := sqlconn.ListFirst(t.c, limit, func(r *sqlconn.Rows) request { return request{r.Text(0), r.Int(1)} },
+		`SELECT q.run_id, q.place FROM run_requests AS q JOIN runs AS r ON r.session_id = q.session_id AND r.id = q.run_id
+		 WHERE q.session_id = $1 AND r.ended_at < $2`+sqlconn.Limit(limit), session, before)
 	for _, q := range old {
 		if err == nil {
-			_, err = t.c.Exec(`DELETE FROM run_requests WHERE session_id = $1 AND run_id = $2 AND place = $3`, q.session, q.run, q.place)
-		}
-		if !slices.Contains(sessions, q.session) {
-			sessions = append(sessions, q.session)
+			_, err = t.c.Exec(`DELETE FROM run_requests WHERE session_id = $1 AND run_id = $2 AND place = $3`, session, q.run, q.place)
 		}
 	}
-	return sessions, err
+	return len(old), err
 }
 
 // TextHashes implements [hub.RequestTx].
@@ -124,6 +119,9 @@ func (t *Tx) TextHashes(session shoal.SessionID, after string, limit int) ([]str
 
 // DropTexts implements [hub.RequestTx].
 func (t *Tx) DropTexts(session shoal.SessionID, hashes []string) error {
+	if err := t.c.Overwrite(true); err != nil {
+		return err
+	}
 	for some := range slices.Chunk(hashes, sqlconn.MaxList) {
 		var b sqlconn.Builder
 		b.Add(`DELETE FROM model_texts WHERE session_id = ?`, session)
@@ -132,7 +130,7 @@ func (t *Tx) DropTexts(session shoal.SessionID, hashes []string) error {
 			return err
 		}
 	}
-	return nil
+	return t.c.Overwrite(false)
 }
 
 // Claims implements [hub.RequestTx].

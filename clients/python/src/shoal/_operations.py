@@ -742,8 +742,10 @@ class AsyncOperations:
         """`limits` bound the model calls that one message may cause, in all runs with the same `causeRoot`; 0 means no
         limit. Omitted fields do not change. Active runs apply new limits from their next model call. With `spaceRights:
         moderators`, only the owner of a space, admins and owners of the session may add and remove other members,
-        change the space and close it; with `members`, the default, every member may. For admins and owners of the
-        session.
+        change the space and close it; with `members`, the default, every member may. `retention` says how long
+        messages, runs and model requests are kept, at least an hour and at most as long as the server keeps them; 0
+        means as long as the server. What is older than a new retention is erased within an hour. For admins and owners
+        of the session.
         """
         return await self.call("PATCH", "/v1/sessions/{session}", {"session": session}, body=body)
 
@@ -1428,8 +1430,10 @@ class Operations:
         """`limits` bound the model calls that one message may cause, in all runs with the same `causeRoot`; 0 means no
         limit. Omitted fields do not change. Active runs apply new limits from their next model call. With `spaceRights:
         moderators`, only the owner of a space, admins and owners of the session may add and remove other members,
-        change the space and close it; with `members`, the default, every member may. For admins and owners of the
-        session.
+        change the space and close it; with `members`, the default, every member may. `retention` says how long
+        messages, runs and model requests are kept, at least an hour and at most as long as the server keeps them; 0
+        means as long as the server. What is older than a new retention is erased within an hour. For admins and owners
+        of the session.
         """
         return self.call("PATCH", "/v1/sessions/{session}", {"session": session}, body=body)
 

@@ -117,6 +117,8 @@ __all__ = [
     "ReplyFrom",
     "ReplyWait",
     "ResumedInput",
+    "Retention",
+    "RetentionChange",
     "Run",
     "RunActivity",
     "RunData",
@@ -1574,6 +1576,28 @@ class ResumedInput(TypedDict):
     cursor: str
 
 
+class Retention(TypedDict):
+    """How long a session keeps things, in milliseconds; 0 is as long as the server keeps them."""
+
+    #: How long a message keeps its content after it was posted.
+    messagesForMs: int
+    #: How long what models were sent in a run is kept after its end.
+    promptsForMs: int
+    #: How long a run is kept after its end; its usage and its messages are not erased with it.
+    runsForMs: int
+
+
+class RetentionChange(TypedDict, total=False):
+    """New times; omitted fields do not change."""
+
+    #: How long a message keeps its content after it was posted.
+    messagesForMs: int
+    #: How long what models were sent in a run is kept after its end.
+    promptsForMs: int
+    #: How long a run is kept after its end; its usage and its messages are not erased with it.
+    runsForMs: int
+
+
 class _Run(TypedDict):
     actingFor: list[str]
     #: Its last activity; null until it starts.
@@ -1738,6 +1762,7 @@ class Session(TypedDict):
     id: str
     limits: Limits
     name: str
+    retention: Retention
     #: Who may change the spaces, close them, and add and remove other members: their `members`, or `moderators`:
     #: the owner of the space, and admins and owners of the session.
     spaceRights: Literal["members", "moderators"]
@@ -1748,6 +1773,7 @@ class SessionChange(TypedDict, total=False):
     """The fields of a session to change; omitted fields do not change."""
 
     limits: LimitsChange
+    retention: RetentionChange
     spaceRights: Literal["members", "moderators"]
 
 

@@ -11,10 +11,10 @@ import (
 
 var sessionTests = map[string]func(*storecase.Case){
 	"all fields are read as they were stored": func(c *storecase.Case) {
-		s := shoal.Session{ID: c.Session + "x", Name: "Läden & mehr", Status: shoal.SessionStatusOpen, CreatedAt: storecase.Time(7), Limits: shoal.Limits{MaxCostPerRequest: 0.1, MaxTokensPerRequest: 1 << 39}, SpaceRights: shoal.SpaceRightsModerators}
+		s := shoal.Session{ID: c.Session + "x", Name: "Läden & mehr", Status: shoal.SessionStatusOpen, CreatedAt: storecase.Time(7), Limits: shoal.Limits{MaxCostPerRequest: 0.1, MaxTokensPerRequest: 1 << 39}, SpaceRights: shoal.SpaceRightsModerators, Retention: shoal.Retention{MessagesForMs: 1, RunsForMs: 2, PromptsForMs: 1 << 41}}
 		c.Update(func(tx storage.Tx) error { return tx.InsertSession(s) })
 		storecase.Equal(c, "the session", storecase.Read(c, func(tx storage.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
-		s.Limits, s.SpaceRights = shoal.Limits{MaxCostPerRequest: 1e6}, shoal.SpaceRightsMembers
+		s.Limits, s.SpaceRights, s.Retention = shoal.Limits{MaxCostPerRequest: 1e6}, shoal.SpaceRightsMembers, shoal.Retention{MessagesForMs: 4}
 		c.Update(func(tx storage.Tx) error { return tx.UpdateSession(s) })
 		storecase.Equal(c, "the session with other limits and rights", storecase.Read(c, func(tx storage.Tx) (shoal.Session, error) { return tx.Session(s.ID) }), s)
 		c.Update(func(tx storage.Tx) error { return tx.CloseSession(s.ID, storecase.Time(9)) })

@@ -101,13 +101,14 @@ var requestTests = map[string]func(*storecase.Case){
 			return out
 		}
 		storecase.Equal(c, "all of them", listed(), all)
-		drop := func() []shoal.SessionID {
-			return storecase.Do(c, func(tx storage.Tx) ([]shoal.SessionID, error) { return tx.DropRequests(storecase.Time(2), 2) })
+		drop := func(session shoal.SessionID) int {
+			return storecase.Do(c, func(tx storage.Tx) (int, error) { return tx.DropRequests(session, storecase.Time(2), 2) })
 		}
-		storecase.Equal(c, "whose they were", drop(), []shoal.SessionID{c.Session})
+		storecase.Equal(c, "how many of another session", drop("nowhere"), 0)
+		storecase.Equal(c, "how many", drop(c.Session), 2)
 		storecase.Equal(c, "after two", listed(), all[2:])
-		storecase.Equal(c, "whose the last was", drop(), []shoal.SessionID{c.Session})
-		storecase.Equal(c, "when none is left", drop(), []shoal.SessionID{})
+		storecase.Equal(c, "how many are left", drop(c.Session), 1)
+		storecase.Equal(c, "when none is left", drop(c.Session), 0)
 		storecase.Equal(c, "what is left", listed(), all[3:])
 	},
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
@@ -14,7 +15,7 @@ import (
 
 // Model requests are deleted with the runs that ended long ago, except for texts that other
 // requests use. Nothing is deleted while a run is in progress.
-func TestRequestRetention(t *testing.T) {
+func TestPromptRetention(t *testing.T) {
 	h, store := openHub(t, sqlite(t))
 	at := func(day int) shoal.Time { return shoal.At(shoal.Now().AddDate(0, 0, day)) }
 	text := func(v any) storage.ModelText {
@@ -62,7 +63,7 @@ func TestRequestRetention(t *testing.T) {
 	}
 	forget := func() {
 		t.Helper()
-		if err := h.Runs.ForgetRequests(t.Context(), at(-30)); err != nil {
+		if err := h.Retention.Sweep(t.Context(), at(0)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,6 +84,10 @@ func TestRequestRetention(t *testing.T) {
 		}
 	}
 	if err := h.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	month := (30 * 24 * time.Hour).Milliseconds()
+	if _, err := h.Sessions.Change(t.Context(), admin, shoal.DefaultSession, shoal.SessionChange{Retention: &shoal.RetentionChange{PromptsForMs: &month}}); err != nil {
 		t.Fatal(err)
 	}
 	before, tomorrow := countTexts(), at(1)
