@@ -71,6 +71,31 @@ func TestAPersonSignsIn(t *testing.T) {
 	}
 }
 
+// Nothing leads from the account of an erased person to what was erased: with it they are somebody new,
+// with none of the rights and the spaces that they had.
+func TestAnErasedPersonIsSomebodyNew(t *testing.T) {
+	w := newWorld(t)
+	first := w.browser().signIn()
+	owner := shoal.SessionOwner
+	if _, err := w.hub.Entities.Update(t.Context(), root, shoal.DefaultSession, "ann-lee", shoal.EntityChange{SessionRole: &owner}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.hub.Erasures.Erase(t.Context(), root, shoal.DefaultSession, "ann-lee"); err != nil {
+		t.Fatal(err)
+	}
+	again := w.browser().signIn()
+	if first.body["entityId"] != "ann-lee" || again.status != http.StatusOK || again.body["entityId"] != "ann-lee-2" {
+		t.Errorf("the sign-ins answer %v, then %d %v", first.body, again.status, again.body)
+	}
+	made, err := w.hub.Entities.Get(t.Context(), root, shoal.DefaultSession, "ann-lee-2")
+	if err != nil || made.SessionRole != shoal.SessionMember || made.ExternalID == nil || *made.ExternalID != w.issuer.URL+"|sub-1" {
+		t.Errorf("the new person is %+v, %v", made, err)
+	}
+	if third := w.browser().signIn(); third.body["entityId"] != "ann-lee-2" {
+		t.Errorf("the next sign-in answers %v", third.body)
+	}
+}
+
 // An ID token counts only if the provider has made it for this sign-in.
 func TestTokensThatProveNothing(t *testing.T) {
 	w := newWorld(t)

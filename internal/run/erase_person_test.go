@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -76,6 +77,13 @@ func TestErasedPersonLeavesNoText(t *testing.T) {
 
 		w.must(w.hub.Erasures.Erase(t.Context(), admin, session, "ann"))
 		w.hasNothingOf(on, personal)
+		var export bytes.Buffer
+		w.must(w.hub.Archive.Export(t.Context(), admin, session, "test", &export))
+		for _, text := range personal {
+			if strings.Contains(export.String(), text) || strings.Contains(export.String(), base64.StdEncoding.EncodeToString([]byte(text))) {
+				t.Errorf("the export has %q", text)
+			}
+		}
 
 		messages, err := w.hub.Messages.Read(t.Context(), admin, session, "shop", storage.Page{Limit: 200})
 		w.must(err)
