@@ -67,7 +67,7 @@ func TestRetentionLeavesNoText(t *testing.T) {
 		unread := func() int64 {
 			s, err := w.hub.Spaces.Get(t.Context(), bob, session, "shop")
 			w.must(err)
-			return int64(s.UnreadCount)
+			return s.UnreadCount
 		}
 		between := shoal.Now()
 		young := say("shop", "The Potoroo is younger")
