@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/shoal-dev/shoal"
@@ -17,6 +18,8 @@ type Remembered struct {
 // Call is a call before anybody is asked about it.
 type Call struct {
 	Action
+	// Of is the agent whose tool it is; empty for Agent.
+	Of    shoal.EntityID
 	Tool  string
 	Space shoal.SpaceID // the space that shows the call; empty for none
 	Now   shoal.Time
@@ -42,7 +45,7 @@ func (r Rules) Answers(all []Remembered, c Call) *Remembered {
 	return found
 }
 
-// covers reports whether a decision applies to a call: same agent, tool and space, the same
+// covers reports whether a decision applies to a call: the same tool of the same agent, the same space, the same
 // arguments if the decision is bound to them, and no requester that was not a requester of the
 // original run. A run without requesters is covered only by a decision for such runs.
 func covers(d Remembered, c Call) bool {
@@ -51,7 +54,7 @@ func covers(d Remembered, c Call) bool {
 		space = *d.SpaceID
 	}
 	switch {
-	case d.AgentID != c.Agent || d.ToolName != c.Tool || space != c.Space || !d.ExpiresAt.After(c.Now.Time):
+	case d.AgentID != cmp.Or(c.Of, c.Agent) || d.ToolName != c.Tool || space != c.Space || !d.ExpiresAt.After(c.Now.Time):
 		return false
 	case d.Scope == shoal.RememberCall && d.ArgsHash != c.ArgsHash:
 		return false

@@ -61,6 +61,9 @@ func (x *execution) openPending(p *perform.Attempt, change *runs.RunChange, e co
 	}
 	if request.Kind == agent.Permission {
 		row.Policy.ArgsSchema = x.argsSchema(request)
+		if request.Agent != x.agentName() {
+			row.Policy.ToolOf = shoal.EntityID(request.Agent)
+		}
 	}
 	_, err := change.OpenPending(row)
 	return err

@@ -216,7 +216,7 @@ func (p *Pending) storeAnswer(ch *core.Change, caller shoal.Principal, row stora
 const maxEqualActions = 1000
 
 // answerEquals gives the answer to the other open actions that equal row: those with the
-// same agent, kind, space, tool and arguments. Actions that the caller may not answer, or
+// same agent, kind, space, tool (of the same agent) and arguments. Actions that the caller may not answer, or
 // that do not accept the answer, stay open.
 func (p *Pending) answerEquals(ch *core.Change, caller shoal.Principal, row storage.Pending, a shoal.PendingAnswer) error {
 	filter := storage.PendingFilter{Status: []shoal.PendingStatus{shoal.PendingOpen}, Limit: maxEqualActions}
@@ -229,7 +229,7 @@ func (p *Pending) answerEquals(ch *core.Change, caller shoal.Principal, row stor
 	}
 	a.Remember, a.AlsoEqual = nil, false // the first action has stored the decision
 	for _, other := range all {
-		if other.ID == row.ID || other.AgentID != row.AgentID || other.Kind != row.Kind || other.ToolName != row.ToolName ||
+		if other.ID == row.ID || other.AgentID != row.AgentID || other.ToolAgent() != row.ToolAgent() || other.Kind != row.Kind || other.ToolName != row.ToolName ||
 			other.Hash != row.Hash || IDOrEmpty(other.SpaceID) != IDOrEmpty(row.SpaceID) {
 			continue
 		}

@@ -32,7 +32,7 @@ func managesSession(e shoal.Entity) bool {
 // storeDecision stores the decision that settled row, so that it answers later calls.
 func storeDecision(ch *core.Change, row storage.Pending, r shoal.Remember) error {
 	d := shoal.RememberedDecision{
-		ID: shoal.NewID[shoal.RememberedID](shoal.PrefixDecision), AgentID: row.AgentID, ToolName: row.ToolName, SpaceID: row.SpaceID,
+		ID: shoal.NewID[shoal.RememberedID](shoal.PrefixDecision), AgentID: row.ToolAgent(), ToolName: row.ToolName, SpaceID: row.SpaceID,
 		Requesters: append([]shoal.EntityID{}, requestersFor(row)...), Decision: r.Decision, Scope: r.Scope, ArgsHash: row.Hash, Args: row.Args,
 		EntityID: row.AnsweredBy, CreatedAt: ch.At, ExpiresAt: shoal.At(ch.At.Add(shoal.RememberFor)),
 	}

@@ -15,7 +15,7 @@ import (
 // decision covers it.
 func (c *RunChange) applyRememberedDecision(p *storage.Pending) error {
 	now, judge := c.At, pending.NewJudge(c.Change, p.Session)
-	all, err := c.RememberedDecisions(p.Session, storage.RememberedFilter{Agent: p.AgentID, Tool: p.ToolName, Until: &now})
+	all, err := c.RememberedDecisions(p.Session, storage.RememberedFilter{Agent: p.ToolAgent(), Tool: p.ToolName, Until: &now})
 	if err != nil || len(all) == 0 || p.ToolName == "" {
 		return err
 	}
@@ -35,7 +35,7 @@ func (c *RunChange) applyRememberedDecision(p *storage.Pending) error {
 		}
 		known = append(known, approval.Remembered{RememberedDecision: d, Voter: voter})
 	}
-	found := pending.Rules.Answers(known, approval.Call{Action: action, Tool: p.ToolName, Space: pending.IDOrEmpty(p.SpaceID), Now: now})
+	found := pending.Rules.Answers(known, approval.Call{Action: action, Of: p.ToolAgent(), Tool: p.ToolName, Space: pending.IDOrEmpty(p.SpaceID), Now: now})
 	if found == nil {
 		return nil
 	}

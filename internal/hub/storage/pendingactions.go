@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/shoal-dev/shoal"
@@ -56,6 +57,10 @@ type Pending struct {
 	Taken bool
 }
 
+// ToolAgent returns the agent whose tool the call is. Tools of two agents are two, also if they have
+// one name: a decision about one of them says nothing about the other.
+func (p Pending) ToolAgent() shoal.EntityID { return cmp.Or(p.Policy.ToolOf, p.AgentID) }
+
 // Policy determines which entities may answer, see the package approval, and records the
 // votes so far.
 type Policy struct {
@@ -75,6 +80,9 @@ type Policy struct {
 	Votes      []Vote           `json:"votes,omitempty"`
 	// Choose is set for a client tool whose open calls in one step are alternatives.
 	Choose *Choice `json:"choose,omitempty"`
+	// ToolOf is the agent whose tool a call is, if that is not the agent of the run but one that
+	// a tool of it calls.
+	ToolOf shoal.EntityID `json:"toolOf,omitempty"`
 	// Remembered is the remembered decision that answered the action when it was opened.
 	Remembered shoal.RememberedID `json:"remembered,omitempty"`
 }
