@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -19,7 +20,8 @@ const recordedTurns = 200
 var (
 	whoIAm   = regexp.MustCompile(`Your entity id is ([a-z0-9-]+)\.`)
 	myDuty   = regexp.MustCompile(`You look after the room (\d+)\.`)
-	aMessage = regexp.MustCompile(`(?s)<message id="([^"]*)"[^>]* senderId="([^"]*)" sender="([^"]*)"[^>]*>(.*?)</message>`)
+	aMessage = regexp.MustCompile(`(?s)<message id="([^"]*)"[^>]* senderId="([^"]*)"(?: sender="([^"]*)")?[^>]*>(.*?)</message>`)
+	aMember  = regexp.MustCompile(`<member id="([^"]*)" name="([^"]*)"`)
 	aMemory  = regexp.MustCompile(`<memory>(.*?)</memory>`)
 	aPrice   = regexp.MustCompile(`"price":(\d+)`)
 )
@@ -39,6 +41,10 @@ func reader(req *agent.Request) script.Answer {
 	if found := whoIAm.FindStringSubmatch(all); found != nil {
 		me = found[1]
 	}
+	names := map[string]string{}
+	for _, found := range aMember.FindAllStringSubmatch(all, -1) {
+		names[found[1]] = found[2]
+	}
 	var called bool
 	for _, m := range req.Messages {
 		for _, p := range m.Parts {
@@ -50,7 +56,7 @@ func reader(req *agent.Request) script.Answer {
 					}
 					seen[found[1]] = true
 					heard = append(heard, found[2]+": "+found[4])
-					asker, question, called = found[3], found[4], false
+					asker, question, called = cmp.Or(found[3], names[found[2]]), found[4], false
 				}
 			case p.Type == agent.TextPart && p.Text != "Done.":
 				heard = append(heard, me+": "+p.Text)

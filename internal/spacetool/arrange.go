@@ -20,22 +20,43 @@ const keptTexts = 5
 // is not changed.
 func (p *Prompt) Arrange(conversation []agent.Message, trigger string) []agent.Message {
 	at := max(0, slices.IndexFunc(conversation, func(m agent.Message) bool { return m.ID == trigger }))
-	past := conversation[:at]
+	past, unseen := conversation[:at], ""
 	if p.Shared != nil {
-		past = slices.Concat(p.Shared, p.own(past), p.only)
+		did, texts := p.own(past)
+		past, unseen = slices.Concat(p.Shared, did, p.only), unseenTexts(texts)
 	}
 	if p.you.Parts == nil { // made once: a recorder knows what it has encoded by its address
-		p.you = agent.Say(p.You)
+		p.you = agent.Say(strings.TrimSuffix(p.You, endOfYou) + unseen + endOfYou)
 	}
-	return slices.Concat(past, []agent.Message{p.you}, conversation[at:])
+	now := slices.Clone(conversation[at:])
+	if len(now) > 0 && now[0].ID == trigger {
+		if p.first.Parts == nil {
+			p.first = p.brief(now[0])
+		}
+		now[0] = p.first
+	}
+	return slices.Concat(past, []agent.Message{p.you}, now)
 }
 
-// own returns what the agent did in earlier runs and the shared history does not show: first
-// their texts that nobody saw, then the runs that did more than speak, each after a message that
-// names what started it.
-func (p *Prompt) own(past []agent.Message) []agent.Message {
-	var out []agent.Message
-	var texts []string
+// brief returns the trigger in the form of the shared history, if it says the same as when the run
+// began: it may have been edited since.
+func (p *Prompt) brief(m agent.Message) agent.Message {
+	if p.Shared == nil || len(m.Parts) == 0 {
+		return m
+	}
+	_, began, _ := strings.Cut(m.Parts[0].Text, ">") // attributes contain none
+	if _, now, found := strings.Cut(p.now, ">"); !found || now != began {
+		return m
+	}
+	m.Parts = slices.Clone(m.Parts)
+	m.Parts[0].Text = p.now
+	return m
+}
+
+// own returns what the agent did in earlier runs and the shared history does not show: the runs that
+// did more than speak, each after a message that names what started it, and of the others the texts
+// that nobody saw.
+func (p *Prompt) own(past []agent.Message) (out []agent.Message, texts []string) {
 	for len(past) > 0 {
 		inputs := slices.IndexFunc(past, func(m agent.Message) bool { return m.Role != agent.User })
 		if inputs < 0 {
@@ -66,15 +87,21 @@ func (p *Prompt) own(past []agent.Message) []agent.Message {
 		element(&b, "earlierRun", "What you did in it, but for what the history shows, follows.", "startedBy", started)
 		out = append(append(out, agent.Say(b.String())), unseen...)
 	}
-	if texts = texts[max(0, len(texts)-keptTexts):]; len(texts) > 0 {
-		var b strings.Builder
-		b.WriteString("What you wrote in earlier runs and nobody saw:\n")
-		for _, text := range texts {
-			element(&b, "unseen", text)
-		}
-		out = slices.Insert(out, 0, agent.Say(b.String()))
+	return out, texts[max(0, len(texts)-keptTexts):]
+}
+
+// unseenTexts returns the section of the block <you> with texts of the agent that nobody saw, ""
+// without any.
+func unseenTexts(texts []string) string {
+	if len(texts) == 0 {
+		return ""
 	}
-	return out
+	var b strings.Builder
+	b.WriteString("\n# What you wrote and nobody saw\n\n")
+	for _, text := range texts {
+		element(&b, "unseen", text)
+	}
+	return b.String()
 }
 
 // unseen returns the messages of a run without what the shared history shows: texts, and calls of

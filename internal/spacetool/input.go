@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/agent"
@@ -161,13 +162,18 @@ func (r *Run) message(m shoal.Message, who senders, most int) (agent.Message, er
 		mentions[i] = string(id)
 	}
 	var b strings.Builder
-	space := string(m.SpaceID)
-	if r.agent() == nobody {
-		space = "" // the history that agents share is of one space, which the prompt names
+	space, sender, at := string(m.SpaceID), who[m.EntityID], m.CreatedAt.String()
+	if r.listed != nil {
+		// Agents with other tools pay for the history that agents share once more, so it leaves out
+		// what the system text says: the space, and the names and kinds of its members.
+		space, at = "", m.CreatedAt.UTC().Format(time.RFC3339)
+		if r.listed[m.EntityID] {
+			sender.name, sender.kind = "", ""
+		}
 	}
-	tag(&b, "message", "id", string(m.ID), "spaceId", space, "senderId", string(m.EntityID), "sender", who[m.EntityID].name,
-		"senderType", who[m.EntityID].kind, "you", yes(m.EntityID == r.agent()), "mentions", strings.Join(mentions, ","), "onBehalfOf", list(m.OnBehalfOf),
-		"replyTo", string(or(m.ReplyTo, "")), "status", unusual(m.Status), "edited", moment(m.EditedAt), "reactions", reactions(m.Reactions), "at", m.CreatedAt.String())
+	tag(&b, "message", "id", string(m.ID), "spaceId", space, "senderId", string(m.EntityID), "sender", sender.name,
+		"senderType", sender.kind, "you", yes(m.EntityID == r.agent()), "mentions", strings.Join(mentions, ","), "onBehalfOf", list(m.OnBehalfOf),
+		"replyTo", string(or(m.ReplyTo, "")), "status", unusual(m.Status), "edited", moment(m.EditedAt), "reactions", reactions(m.Reactions), "at", at)
 	b.WriteString(">" + escape(text))
 	for _, part := range parts {
 		b.WriteString("\n<part>" + escape(part) + "</part>")

@@ -20,6 +20,9 @@ const (
 	promptExcerpt = 300     // of what started another run
 )
 
+// endOfYou ends the block <you>.
+const endOfYou = "</you>"
+
 // rules are the same for every agent and every run.
 const rules = `# How you live here
 
@@ -35,7 +38,7 @@ You live in spaces: conversations that people and agents share. A run of yours b
 
 // sharedRules are further rules for agents that see the history of a space as all agents there
 // see it.
-var sharedRules = `- The conversation begins with the history of the space, the same for every agent here. What you said yourself is in it under your id. What else you did in the runs that it shows follows, and <you> says who you are.
+var sharedRules = `- The conversation begins with the history of the space, the same for every agent here. senderId says who wrote a message: the members of the space are listed below. What you said yourself is in it under your id. What else you did in the runs that it shows follows, and <you> says who you are.
 - <you> also says what becomes of your plain text, the text outside of tool calls; where it does not, that is auto.
   - auto: ` + plainText[agentconfig.ReplyAuto] + `
   - stream: ` + plainText[agentconfig.ReplyStream] + `
@@ -57,7 +60,8 @@ type Prompt struct {
 	// System is the system text: what stays from run to run.
 	System string
 	// You is what belongs to this run: who the agent is unless System says it, what it keeps in
-	// mind, what started the run, and the time. It ends with </you>.
+	// mind, what started the run, and the time. It ends with </you>. [Prompt.Arrange] adds texts of
+	// the agent that nobody saw.
 	You string
 	// Shared is the history of the trigger's space, the oldest first, as all agents in it see
 	// it. It is nil for an agent that sees its own conversation instead.
@@ -67,7 +71,9 @@ type Prompt struct {
 	since map[string]bool // ids of the space's messages in Shared, also of those that nobody sees
 	mine  map[string]bool // texts that the agent itself said in Shared
 	space shoal.SpaceID
-	you   agent.Message // You as it is sent
+	now   string        // the trigger in the form of Shared
+	you   agent.Message // You as it is sent, and the message after it
+	first agent.Message
 }
 
 // NewPrompt returns the prompt of a run. missing are tools that the agent has to do without. The
@@ -111,7 +117,7 @@ func NewPrompt(ctx context.Context, r *Run, missing []shoal.MissingTool) (*Promp
 	writePlans(&you, f)
 	writeOthers(&you, f.others)
 	you.WriteString(MissingTools(missing))
-	fmt.Fprintf(&you, "\n# Now\n\n%s (UTC), %s\n</you>", f.now, f.now.UTC().Weekday())
+	fmt.Fprintf(&you, "\n# Now\n\n%s (UTC), %s\n"+endOfYou, f.now, f.now.UTC().Weekday())
 	p.System, p.You = system.String(), you.String()
 	return p, nil
 }
@@ -259,10 +265,11 @@ func writeAdmin(b *strings.Builder, f facts) {
 	if !f.admin {
 		return
 	}
-	b.WriteString("\n# You are the admin agent of this space\n\nWhat people say here without mentioning an agent comes to you.\n")
+	b.WriteString("\n# You are the admin agent of this space\n\nWhat people say here without mentioning an agent comes to you")
 	if len(f.delegates) > 0 {
-		fmt.Fprintf(b, "If the message is rather for another agent here (%s), hand it over with delegateToAgent before you say anything: that agent gets it as if it had been sent there, and your run ends. Mention the agent instead if you have something to add.\n", list(f.delegates))
+		b.WriteString("; pass on with delegateToAgent what is rather for another agent")
 	}
+	b.WriteString(".\n")
 }
 
 func writePlans(b *strings.Builder, f facts) {

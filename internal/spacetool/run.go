@@ -56,6 +56,8 @@ type Run struct {
 	Delegated func(shoal.RunID)
 	// Now is the clock; nil is [shoal.Now].
 	Now func() shoal.Time
+
+	listed map[shoal.EntityID]bool // entities whose names and kinds the system text has; nil if it has not even the space
 }
 
 func (r *Run) session() shoal.SessionID { return r.Run.SessionID }
@@ -118,7 +120,7 @@ func Tools(ctx context.Context, r *Run) ([]agent.Tool, error) {
 		return err
 	})
 	if err == nil && len(others) > 0 {
-		tools = append(tools, delegateTool(r))
+		tools = append(tools, delegateTool(r, others))
 	}
 	return tools, err
 }

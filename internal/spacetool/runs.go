@@ -170,11 +170,13 @@ type delegation struct {
 	Reason *string        `json:"reason" jsonschema:"Why, in a few words, for the record of your run."`
 }
 
-// delegateTool passes the trigger to another agent. A call that names no agent that
-// could take it fails, and the run continues.
-func delegateTool(r *Run) agent.Tool {
-	return tool(DelegateTool, "Hands the message that started this run over to another agent of the space, as if it had been sent to that one, and ends your run. "+
-		"Nothing of it is seen in the space. Use it first, or not at all: what you have sent stays.",
+// delegateTool passes the trigger to one of these agents. A call that names no agent that
+// could take it fails, and the run continues. What an agent has to know about delegating is in the
+// description, which the provider reads from its cache, and not in the prompt of each run.
+func delegateTool(r *Run, others []shoal.EntityID) agent.Tool {
+	return tool(DelegateTool, "Hands the message that started this run over to another agent of the space ("+list(others)+"), as if it had been sent to that one, and ends your run. "+
+		"Use it for what is rather for that agent, before you say anything: nothing of it is seen in the space, and what you have sent stays. "+
+		"If you have something to add, mention the agent instead.",
 		func(ctx context.Context, in delegation) (any, error) {
 			if err := shoal.CheckID("targetAgentEntityId", string(in.Target)); err != nil {
 				return nil, err

@@ -59,7 +59,7 @@ func (r *Run) shared(tx storage.Tx, spaces []shoal.Space) (*Prompt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p, p.show(r, messages, who)
+	return p, p.show(r, spaces[0], messages, trigger, who)
 }
 
 // alone reports whether no other agent of the trigger's space has its model called by this server.
@@ -107,11 +107,28 @@ func (r *Run) forgotten(tx storage.Tx) (seq int64, err error) {
 	return seq, nil
 }
 
-// show sets the history that the prompt shows.
-func (p *Prompt) show(r *Run, messages []shoal.Message, who senders) error {
+// show sets the history of a space that the prompt shows, and its form of the trigger, if a member sent that.
+func (p *Prompt) show(r *Run, s shoal.Space, messages []shoal.Message, trigger shoal.Message, who senders) error {
 	p.space = r.Run.Trigger.SpaceID
 	p.Shared, p.since, p.mine = []agent.Message{}, map[string]bool{}, map[string]bool{}
-	all := *r
+	brief := *r
+	brief.listed = map[shoal.EntityID]bool{}
+	if s.MemberCount <= promptMembers {
+		for _, m := range s.Members {
+			brief.listed[m.EntityID] = true
+		}
+	}
+	for _, m := range brief.visible([]shoal.Message{trigger}) {
+		if !brief.listed[m.EntityID] {
+			continue
+		}
+		now, err := brief.message(m, who, triggerText)
+		if err != nil {
+			return err
+		}
+		p.now = now.Parts[0].Text
+	}
+	all := brief
 	all.Run.AgentID = nobody
 	for _, m := range all.visible(messages) {
 		shown, err := all.message(m, who, historyText)

@@ -91,6 +91,52 @@ func TestSharedBeginning(t *testing.T) {
 	}
 }
 
+// What the system text says is not said again with each message: the names and kinds of members, and
+// the space. Somebody who has left the space is named as before.
+func TestSharedHistoryIsBrief(t *testing.T) {
+	w := crowded(t)
+	w.post("ann", "shop", "one")
+	w.post("bob", "shop", "two")
+	_, err := w.hub.Spaces.Leave(t.Context(), as("ann"), shoal.DefaultSession, "shop", "bob")
+	w.must(err)
+	r := w.ask("ann", "shop", "three?", "stock-agent")
+	sent := w.sent(r)
+	at := r.Run.CreatedAt.UTC().Format("2006-01-02T15:04")
+	for i, c := range []struct {
+		text, has string
+		lacks     []string
+	}{
+		{sent[1], `senderId="ann" at="`, []string{"sender=", "senderType=", "spaceId="}},
+		{sent[2], `senderId="bob" sender="Bob" senderType="human" at="`, []string{"spaceId="}},
+		{sent[len(sent)-1], `senderId="ann" mentions="stock-agent" at="` + at, []string{"sender=", "senderType=", "spaceId="}},
+	} {
+		expect(t, fmt.Sprintf("whether message %d has %s: %s", i+1, c.has, c.text), strings.Contains(c.text, c.has), true)
+		for _, not := range c.lacks {
+			expect(t, fmt.Sprintf("whether message %d has %s: %s", i+1, not, c.text), strings.Contains(c.text, not), false)
+		}
+	}
+	if system := sent[0]; !strings.Contains(system, `<member id="ann" name="Ann" kind="human"/>`) || strings.Contains(system, `"bob"`) {
+		t.Errorf("the system text is %s", system)
+	}
+}
+
+// A run answers what was said when it began, also if its message is edited meanwhile.
+func TestEditedTriggerOfASharedHistory(t *testing.T) {
+	w := crowded(t)
+	r := w.ask("ann", "shop", "what is <b>red</b>?", "stock-agent")
+	input, err := spacetool.Input(t.Context(), r)
+	w.must(err)
+	input[0].ID = "trigger"
+	last := func() string {
+		all := w.fullPrompt(r).Arrange(input, "trigger")
+		return all[len(all)-1].Text()
+	}
+	expect(t, "whether it is brief: "+last(), strings.HasSuffix(last(), ">what is &lt;b&gt;red&lt;/b&gt;?</message>") && !strings.Contains(last(), "spaceId="), true)
+	_, err = w.hub.Messages.Edit(t.Context(), as("ann"), shoal.DefaultSession, r.Run.Trigger.MessageID, shoal.MessageEdit{Parts: []shoal.Part{shoal.Text("what is blue?")}})
+	w.must(err)
+	expect(t, "after the edit", last(), input[0].Text())
+}
+
 // Nobody can write the block <you>.
 func TestYouCannotBeForged(t *testing.T) {
 	w := crowded(t)
@@ -193,9 +239,7 @@ func TestSharedHistoryKeepsWhatOnlyTheAgentDid(t *testing.T) {
 		p := w.fullPrompt(asked)
 		messages := p.Arrange(append(append([]agent.Message{trigger(did)}, c.earlier...), last), "now")
 		for _, m := range messages[len(p.Shared) : len(messages)-2] {
-			if _, text, unseen := strings.Cut(m.Text(), "<unseen>"); unseen {
-				got = append(got, strings.TrimSuffix(text, "</unseen>\n"))
-			} else if strings.HasPrefix(m.Text(), "<earlierRun ") {
+			if strings.HasPrefix(m.Text(), "<earlierRun ") {
 				got = append(got, "earlierRun")
 			} else if m.Text() != "" {
 				got = append(got, m.Text())
@@ -204,6 +248,12 @@ func TestSharedHistoryKeepsWhatOnlyTheAgentDid(t *testing.T) {
 				got = append(got, r.Name+"="+r.Text)
 			}
 		}
+		you := messages[len(messages)-2].Text()
+		if _, text, unseen := strings.Cut(you, "<unseen>"); unseen {
+			text, _, _ = strings.Cut(text, "</unseen>\n")
+			got = append(got, text)
+		}
+		expect(t, name+": that <you> ends once", strings.Count(you, "</you>") == 1 && strings.HasSuffix(you, "</you>"), true)
 		expect(t, name, strings.Join(got, " "), c.want)
 	}
 }
