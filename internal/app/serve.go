@@ -30,6 +30,7 @@ import (
 	"github.com/shoal-dev/shoal/internal/oauth"
 	"github.com/shoal-dev/shoal/internal/oidc"
 	"github.com/shoal-dev/shoal/internal/openaiapi"
+	"github.com/shoal-dev/shoal/internal/tracecontext"
 )
 
 // failuresPerSecond is the sustained rate of invalid keys that one address may send.
@@ -112,7 +113,7 @@ func (s *Server) listen() error {
 	base, cut := context.WithCancel(context.Background())
 	s.cut = cut
 	s.http = &http.Server{
-		Handler: open.count(s.transport.handler(s.guard.Wrap(apis))), ErrorLog: log.New(httpLog{c.Log}, "", 0), TLSConfig: s.transport.secure,
+		Handler: open.count(s.transport.handler(s.guard.Wrap(tracecontext.Handler(apis)))), ErrorLog: log.New(httpLog{c.Log}, "", 0), TLSConfig: s.transport.secure,
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return base }, ConnState: open.state,
 	}

@@ -72,7 +72,7 @@ func (t tracer) TraceID(r storage.Run) string { return traced(r).TraceID() }
 
 // traced returns a run as its spans name it.
 func traced(r storage.Run) otlp.Run {
-	return otlp.Run{Session: r.SessionID, ID: r.ID, Space: r.Trigger.SpaceID, Agent: r.AgentID}
+	return otlp.Run{Session: r.SessionID, ID: r.ID, Space: r.Trigger.SpaceID, Agent: r.AgentID, Parent: r.TraceParent}
 }
 
 // traces returns what records runs, nil without --otlp.

@@ -13,6 +13,8 @@ var (
 	corsHeaders = []string{strings.Join([]string{
 		"Authorization", "Accept", "Content-Type", "Content-Disposition", "Idempotency-Key", "If-None-Match", "Last-Event-ID",
 		"Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id", requestIDHeader, "X-Shoal-Api", "X-Shoal-Entity", "X-Shoal-Session", "X-Shoal-Space",
+		// OpenTelemetry in pages sends both; the second is not read.
+		"Traceparent", "Tracestate",
 		// The official clients of OpenAI send what they run on.
 		"OpenAI-Organization", "OpenAI-Project", "X-Stainless-Arch", "X-Stainless-Custom-Poll-Interval", "X-Stainless-Helper-Method", "X-Stainless-Lang", "X-Stainless-OS", "X-Stainless-Package-Version",
 		"X-Stainless-Poll-Helper", "X-Stainless-Retry-Count", "X-Stainless-Runtime", "X-Stainless-Runtime-Version", "X-Stainless-Timeout",

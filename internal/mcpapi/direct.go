@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/shoal-dev/shoal/internal/tracecontext"
 )
 
 // direct answers a tools/call without the SDK, with a response written whole. See
@@ -20,7 +22,7 @@ func (q *request) direct(c toolCall) {
 		q.wait(c)
 		return
 	}
-	out, err := q.do(q.origin(q.r.Context()), q.name, q.caller, c.tool, c.arguments)
+	out, err := q.do(tracecontext.With(q.origin(q.r.Context()), c.trace), q.name, q.caller, c.tool, c.arguments)
 	if err == nil {
 		q.answer(c, out)
 	}

@@ -47,6 +47,7 @@ type toolCall struct {
 	tool      *tools.Tool
 	arguments []byte
 	progress  []byte // the token for progress notifications; nil if none was sent
+	trace     string // the traceparent that came with the call, in whatever form it was sent
 	modern    bool
 	task      []byte // the request to run the call as a task; nil for none, and in revisions without tasks
 	related   string // the task whose result this is, "" for none
@@ -83,7 +84,7 @@ func (q *request) toolCall(m message) (c toolCall, ok bool) {
 	return c, c.tool != nil && c.readMeta(q, meta)
 }
 
-// readMeta sets the progress token and reports whether the other members of meta agree
+// readMeta sets the progress token and the trace, and reports whether the other members of meta agree
 // with the headers of the request.
 func (c *toolCall) readMeta(q *request, meta []byte) bool {
 	var version, capabilities, client []byte
@@ -91,6 +92,10 @@ func (c *toolCall) readMeta(q *request, meta []byte) bool {
 		switch string(key) {
 		case "progressToken":
 			c.progress = value
+		case "traceparent":
+			if rawjson.IsText(value) {
+				c.trace = string(rawjson.Text(value))
+			}
 		case mcp.MetaKeyProtocolVersion:
 			version = value
 		case mcp.MetaKeyClientCapabilities:

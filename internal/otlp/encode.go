@@ -10,12 +10,13 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // The encoders append to b the fields of messages of opentelemetry-proto 1.x; the numbers are
-// those of its .proto files. Only what agent/telemetry uses is encoded: its spans have neither
-// events nor links, and its metrics are sums and histograms.
+// those of its .proto files. Only what agent/telemetry uses is encoded: its spans have no
+// events, and its metrics are sums and histograms.
 
 type number = protowire.Number
 
@@ -90,10 +91,24 @@ func span(s sdktrace.ReadOnlySpan) []byte {
 	if lost := s.DroppedAttributes(); lost > 0 {
 		b = varint(b, 10, uint64(lost))
 	}
+	for _, l := range s.Links() {
+		b = message(b, 13, link(l.SpanContext))
+	}
 	if s.Status().Code == codes.Error {
 		b = message(b, 15, varint(text(nil, 2, s.Status().Description), 3, 2))
 	}
 	return b
+}
+
+// Flags of a link beside those of W3C Trace Context: it says whether the span is of another
+// process, and that it is.
+const remoteKnown, remote = 0x100, 0x200
+
+// link returns a Span.Link to a span of another process, without attributes.
+func link(to trace.SpanContext) []byte {
+	trace, id := to.TraceID(), to.SpanID()
+	b := message(message(nil, 1, trace[:]), 2, id[:])
+	return protowire.AppendFixed32(protowire.AppendTag(b, 6, protowire.Fixed32Type), remoteKnown|remote|uint32(to.TraceFlags()))
 }
 
 // spansRequest returns an ExportTraceServiceRequest with encoded spans of one scope.

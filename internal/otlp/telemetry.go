@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/exemplar"
 	"go.opentelemetry.io/otel/sdk/resource"
@@ -109,6 +110,9 @@ type Run struct {
 	ID      shoal.RunID
 	Space   shoal.SpaceID
 	Agent   shoal.EntityID
+	// Parent is the traceparent of the request that started the run, empty for none. Each
+	// execution of the run has a link to it; an invalid one counts as none.
+	Parent string
 }
 
 // TraceID returns the id of the run's trace, in hexadecimal. It is the same on every server
@@ -118,6 +122,12 @@ func (r Run) TraceID() string { return r.trace().String() }
 func (r Run) trace() trace.TraceID {
 	sum := sha256.Sum256([]byte("shoal/" + string(r.Session) + "/" + string(r.ID)))
 	return trace.TraceID(sum[:16])
+}
+
+// caller returns the span of the request that started the run; it is invalid for none.
+func (r Run) caller() trace.SpanContext {
+	carrier := propagation.MapCarrier{"traceparent": r.Parent}
+	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), carrier))
 }
 
 // Observer returns the observer of the turns of a run and of its sub-agents.
@@ -169,6 +179,9 @@ func (marker) OnStart(ctx context.Context, s sdktrace.ReadWriteSpan) {
 			attribute.String("shoal.session.id", string(r.Session)), attribute.String("shoal.run.id", string(r.ID)),
 			attribute.String("shoal.space.id", string(r.Space)), attribute.String("shoal.agent.id", string(r.Agent)),
 		)
+		if caller := r.caller(); caller.IsValid() && !s.Parent().IsValid() {
+			s.AddLink(trace.Link{SpanContext: caller})
+		}
 	}
 }
 

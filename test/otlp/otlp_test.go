@@ -56,6 +56,10 @@ type span struct {
 	Kind                                int
 	Attributes                          attrs
 	Status                              struct{ Code int }
+	Links                               []struct {
+		TraceID, SpanID string
+		Flags           int
+	}
 }
 
 type attrs []struct {

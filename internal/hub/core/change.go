@@ -7,6 +7,7 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/audit"
 	"github.com/shoal-dev/shoal/internal/hub/storage"
+	"github.com/shoal-dev/shoal/internal/tracecontext"
 )
 
 // Change is one transaction with the notifications that follow from it.
@@ -14,7 +15,7 @@ type Change struct {
 	storage.Tx
 	Core          *Core
 	At            shoal.Time
-	ctx           context.Context //nolint:containedctx // it says where the call comes from, for the audit log
+	ctx           context.Context //nolint:containedctx // it says where the call comes from, for the audit log and traces
 	recorded      []audit.Record
 	arrivals      []*Arrival
 	notifications []Notification
@@ -23,6 +24,9 @@ type Change struct {
 	// satisfied. The message does not start them.
 	RepliedTo map[shoal.MessageID][]shoal.EntityID
 }
+
+// TraceParent returns the traceparent of the request that makes the change, "" for none.
+func (ch *Change) TraceParent() string { return tracecontext.Of(ch.ctx) }
 
 // Notify notifies the subscribers of a topic once the transaction is durable.
 func (ch *Change) Notify(topic string) {

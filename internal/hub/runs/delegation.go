@@ -33,7 +33,7 @@ func (c *RunChange) Delegate(target shoal.EntityID) (shoal.RunID, error) {
 	}
 	r, refused, err := StartRequest{
 		Session: s.SessionID, Agent: target, Trigger: c.Run.Trigger, requester: c.Run.Requester,
-		cause: c.Run.Cause(0), client: client,
+		cause: c.Run.Cause(0), client: client, trace: c.Run.TraceParent,
 	}.startOnMessage(c.Change)
 	if err == nil && refused {
 		err = delegationError(fmt.Sprintf("%q is busy with another message and does not accept a second one", target))

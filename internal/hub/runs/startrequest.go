@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -19,6 +20,7 @@ type StartRequest struct {
 	cause     storage.Cause
 	requester string
 	client    *storage.ClientInput
+	trace     string // of the request that started it, if it was not the present one
 }
 
 // ConversationName returns the name of the conversation that the run belongs to. Ids
@@ -44,7 +46,7 @@ func (s StartRequest) create(ch *core.Change, as storage.Agent, now shoal.Time, 
 			PendingToolCalls: []shoal.PendingToolCall{}, CreatedAt: ch.At,
 		},
 		Version: as.Version, Remote: as.Remote, Space: s.Trigger.SpaceID, Requester: s.requester, Linked: s.cause.Linked,
-		Awake: !asleep, NotBefore: addMillis(now, as.SettleMs), Conversation: s.ConversationName(),
+		Awake: !asleep, NotBefore: addMillis(now, as.SettleMs), Conversation: s.ConversationName(), TraceParent: cmp.Or(s.trace, ch.TraceParent()),
 	}
 	if r.Space == "" || as.SettleMs == 0 { // only messages wait for others that may follow
 		r.NotBefore = alwaysDue
@@ -118,7 +120,7 @@ func (s StartRequest) checkBusy(ch *core.Change, as storage.Agent) (asleep, refu
 func (s StartRequest) replaceTrigger(ch *core.Change, r storage.Run, notBefore shoal.Time) (storage.Run, error) {
 	r.Trigger, r.Requester, r.NotBefore = s.Trigger, s.requester, notBefore
 	r.ActingFor = behalf.Join(r.Roots(), s.cause.ActingFor)
-	r.CauseRoot, r.Depth, r.Linked = s.cause.Root, s.cause.Depth, s.cause.Linked
+	r.CauseRoot, r.Depth, r.Linked, r.TraceParent = s.cause.Root, s.cause.Depth, s.cause.Linked, cmp.Or(ch.TraceParent(), r.TraceParent)
 	if err := storeClientInput(ch, r, s.client); err != nil {
 		return r, err
 	}

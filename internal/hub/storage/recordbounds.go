@@ -60,7 +60,7 @@ var recordBounds = map[string]RecordBound{
 	"file.name":       shortText, "file.mediaType": shortText, "file.url": shortText, "file.uploadedBy": shortText, "file.data": {Bytes: MaxRecordLine / 4 * 3},
 	"renderer.page": {Bytes: shoal.MaxRenderer},
 
-	"run.trigger": serverText, "run.causeRoot": shortText, "run.usage": shortText, "run.error": contentText, "run.limitReached": shortText, "run.traceId": shortText,
+	"run.trigger": serverText, "run.causeRoot": shortText, "run.usage": shortText, "run.error": contentText, "run.limitReached": shortText, "run.traceId": shortText, "run.traceParent": shortText,
 	"run.spaceId": {Bytes: shoal.MaxID}, "run.conversation": shortText, "run.turn": serverText, "run.activity": shortText,
 	"message.entityId": {Bytes: shoal.MaxID}, "message.parts": {Bytes: MaxRecordLine, Entries: 2 * shoal.MaxParts}, "message.state": serverText,
 	"message.reactions": {Bytes: 256 << 10, Entries: shoal.MaxReactions}, "messageVersion.parts": {Bytes: MaxRecordLine, Entries: 2 * shoal.MaxParts},

@@ -198,7 +198,7 @@ var RecordTypes = setBounds([]*RecordType{
 			intField("version"), textField("spaceId"), textField("requester"), boolField("awake"), timeField("notBefore"), boolField("cancel"), intField("generation"),
 			textField("conversation"), intField("began"), intField("ended"), withLinks(nullableJSON[anyJSON]("turn")), intField("revision"), actingForField(),
 			withDefault(nullableJSON[shoal.RunActivity]("activity"), "null"), withDefault(boolField("remote"), "false"), withDefault(nullableID("partOf"), "null"),
-			withDefault(nullableText("limitReached"), "null"), withDefault(nullableText("traceId"), "null"),
+			withDefault(nullableText("limitReached"), "null"), withDefault(nullableText("traceId"), "null"), withDefault(nullableText("traceParent"), "null"),
 		},
 	},
 	{

@@ -71,6 +71,9 @@ type Run struct {
 	// counts its writes.
 	Turn     json.RawMessage
 	Revision int64
+	// TraceParent is the traceparent of the request that started the run, as
+	// internal/tracecontext returns it, empty for none. Only traces use it.
+	TraceParent string
 }
 
 // LeaseExpired reports whether the run has a lease that ended at or before now.

@@ -55,7 +55,7 @@ var recordTables = map[string]recordTable{
 		columns: []string{
 			"id", "agent_id", "status", "trigger_data", "cause_root", "depth", "linked", "steps", "max_steps", "usage", "error", "created_at",
 			"started_at", "ended_at", "version", "space_id", "requester", "awake", "not_before", "cancel", "generation", "conversation", "began", "ended",
-			"turn", "revision", "acting_for", "activity", "remote", "part_of", "limit_reached", "trace_id",
+			"turn", "revision", "acting_for", "activity", "remote", "part_of", "limit_reached", "trace_id", "trace_parent",
 		},
 		fixed: [][2]string{{"owner", "''"}},
 	},

@@ -14,7 +14,7 @@ const (
 	noRun      = "Run %q not found."
 	runColumns = `r.session_id, r.id, r.agent_id, r.status, r.trigger_data, r.cause_root, r.depth, r.linked, r.steps, r.max_steps, r.usage, r.error,
 	r.created_at, r.started_at, r.ended_at, r.version, r.space_id, r.requester, r.awake, r.not_before, r.cancel, r.owner, r.lease_until,
-	r.generation, r.conversation, r.began, r.ended, r.turn, r.revision, r.acting_for, r.activity, r.stalled_since, r.remote, r.part_of, r.limit_reached, r.trace_id`
+	r.generation, r.conversation, r.began, r.ended, r.turn, r.revision, r.acting_for, r.activity, r.stalled_since, r.remote, r.part_of, r.limit_reached, r.trace_id, r.trace_parent`
 )
 
 func runOf(r *sqlconn.Rows) storage.Run {
@@ -28,7 +28,7 @@ func runOf(r *sqlconn.Rows) storage.Run {
 		},
 		Linked: r.Bool(7), Version: int(r.Int(15)), Space: shoal.SpaceID(r.Text(16)), Requester: r.Text(17),
 		Awake: r.Bool(18), NotBefore: r.Time(19), Cancel: r.Bool(20), Owner: r.Text(21), LeaseUntil: r.TimeOrNil(22),
-		Generation: r.Int(23), Conversation: r.Text(24), Began: r.Int(25), Ended: r.Int(26), Turn: r.RawOrNil(27), Revision: r.Int(28), Remote: r.Bool(32),
+		Generation: r.Int(23), Conversation: r.Text(24), Began: r.Int(25), Ended: r.Int(26), Turn: r.RawOrNil(27), Revision: r.Int(28), Remote: r.Bool(32), TraceParent: textOrEmpty(r, 36),
 	}
 	run.Trigger = DecodeTrigger(r, 4)
 	r.Decode(r.Text(10), &run.Usage)
@@ -114,9 +114,9 @@ func (t *Tx) InsertRun(r storage.Run) error {
 	n, err := t.c.Exec(
 		`INSERT INTO runs (session_id, id, agent_id, created_at, status, trigger_data, cause_root, depth, linked, steps, max_steps, usage, error,
 		   started_at, ended_at, version, space_id, requester, awake, not_before, cancel, owner, lease_until, generation, conversation, began, ended,
-		   turn, revision, acting_for, activity, stalled_since, remote, part_of, limit_reached, trace_id)
+		   turn, revision, acting_for, activity, stalled_since, remote, part_of, limit_reached, trace_id, trace_parent)
 		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30,
-		   $31, $32, $33, $34, $35, $36)
+		   $31, $32, $33, $34, $35, $36, $37)
 		 ON CONFLICT DO NOTHING`, append([]any{r.SessionID, r.ID, r.AgentID, r.CreatedAt}, columns...)...)
 	if err == nil && n == 0 {
 		err = sqlconn.AlreadyExists("InsertRun", "The run id %q is taken.", r.ID)
@@ -153,7 +153,7 @@ func runValues(r storage.Run) ([]any, error) {
 	return []any{
 		r.Status, trigger, r.CauseRoot, r.Depth, r.Linked, r.Steps, r.MaxSteps, usage, failure, r.StartedAt, r.EndedAt, r.Version, r.Space,
 		r.Requester, r.Awake, r.NotBefore, r.Cancel, r.Owner, r.LeaseUntil, r.Generation, r.Conversation, r.Began, r.Ended, sqlconn.RawOrNull(r.Turn), r.Revision,
-		actingFor, activity, r.StalledSince, r.Remote, r.PartOf, sqlconn.IDOrNull(r.LimitReached), sqlconn.IDOrNull(r.TraceID),
+		actingFor, activity, r.StalledSince, r.Remote, r.PartOf, sqlconn.IDOrNull(r.LimitReached), sqlconn.IDOrNull(r.TraceID), sqlconn.IDOrNull(r.TraceParent),
 	}, nil
 }
 
@@ -166,7 +166,7 @@ func (t *Tx) UpdateRun(r storage.Run) error {
 	n, err := t.c.Exec(
 		`UPDATE runs SET status = $3, trigger_data = $4, cause_root = $5, depth = $6, linked = $7, steps = $8, max_steps = $9, usage = $10, error = $11,
 		   started_at = $12, ended_at = $13, version = $14, space_id = $15, requester = $16, awake = $17, not_before = $18, cancel = $19, owner = $20,
-		   lease_until = $21, generation = $22, conversation = $23, began = $24, ended = $25, turn = $26, revision = $27, acting_for = $28, activity = $29, stalled_since = $30, remote = $31, part_of = $32, limit_reached = $33, trace_id = $34
+		   lease_until = $21, generation = $22, conversation = $23, began = $24, ended = $25, turn = $26, revision = $27, acting_for = $28, activity = $29, stalled_since = $30, remote = $31, part_of = $32, limit_reached = $33, trace_id = $34, trace_parent = $35
 		 WHERE session_id = $1 AND id = $2`, append([]any{r.SessionID, r.ID}, columns...)...)
 	if err == nil && n == 0 {
 		err = sqlconn.NotFound("UpdateRun", noRun, r.ID)

@@ -121,6 +121,7 @@ func (c *Case) FullRun() storage.Run {
 		},
 		Version: 7, Space: "shop", Requester: Hostile, Linked: true, Awake: false, NotBefore: Time(4), Cancel: true,
 		Owner: "one", LeaseUntil: Ptr(Time(6)), Generation: 8, Conversation: "bot/shop", Began: 9, Ended: 10, Remote: true, Turn: RawJSON, Revision: 11,
+		TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
 	}
 }
 
