@@ -101,7 +101,10 @@ func TestAgentNeedsFewModules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, provider := range []string{"anthropic", "google", "openai"} {
+	for provider, model := range map[string]string{
+		"anthropic": `New("model")`, "google": `New("model")`, "openai": `Chat("model")`,
+		"azure": `Chat("model", azure.Options{})`, "bedrock": `Claude("model", bedrock.Options{})`, "vertex": `Gemini("model", vertex.Options{})`,
+	} {
 		t.Run(provider, func(t *testing.T) {
 			dir := t.TempDir()
 			write := func(name, text string) {
@@ -110,10 +113,6 @@ func TestAgentNeedsFewModules(t *testing.T) {
 				}
 			}
 			write("go.mod", fmt.Sprintf("module example.com/program\n\ngo 1.26.0\n\nrequire %[1]s/agent v0.0.0\n\nreplace %[1]s/agent => %[2]s\n", modulePath, agent))
-			model := map[string]string{"openai": "Chat"}[provider]
-			if model == "" {
-				model = "New"
-			}
 			write("main.go", fmt.Sprintf(`package main
 
 import (
@@ -125,7 +124,7 @@ import (
 )
 
 func main() {
-	a, err := agent.New(%[2]s.%[3]s("model"), agent.Options{})
+	a, err := agent.New(%[2]s.%[3]s, agent.Options{})
 	if err != nil {
 		panic(err)
 	}
