@@ -10,6 +10,10 @@ import (
 // MCP only, because they were issued for that resource.
 const tokenPrefix = "shoal-mcp_"
 
+// NewLoginToken returns an access token that no other program has, with which a program acts as the person
+// who has signed it in. It works at every door. It is stored as [Hash] says.
+func NewLoginToken() string { return "shoal-login_" + randomText() }
+
 // NewAccessToken returns an access token that no other client has. It is stored as [Hash] says.
 func NewAccessToken() string { return tokenPrefix + randomText() }
 

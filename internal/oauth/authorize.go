@@ -52,7 +52,7 @@ func (s *Server) parse(issuer, query string, find func(id string) (storage.OAuth
 	case len(q.client.RedirectURIs) == 1:
 		q.redirectURI = q.client.RedirectURIs[0]
 	}
-	if !registered(q.client, q.redirectURI) {
+	if !registered(q.client, q.redirectURI) && !showsCode(issuer, in) {
 		return q, invalid("The program wants you to return to an address that it has not registered. Do not continue if you did not start it yourself.")
 	}
 	return q, q.check(issuer, in)
@@ -81,7 +81,10 @@ func (q *request) check(issuer string, in url.Values) error {
 	q.challenge = in.Get("code_challenge")
 	var ours bool
 	if q.resource, ours = resourceOf(issuer, in.Get("resource")); !ours {
-		return refuse(badTarget, "resource must be "+issuer+"/mcp.")
+		return wrongResource(issuer)
+	}
+	if q.isLogin() && !showsCode(issuer, in) && !loopback(q.redirectURI) {
+		return refuse(badRequest, "A program is signed in as a person on the person's machine only: redirect_uri must be http:// with a loopback address, or "+issuer+codePage+".")
 	}
 	for word := range strings.FieldsSeq(in.Get("scope")) {
 		if slices.Contains(scopeWords, word) && !slices.Contains(q.scopes, word) {
@@ -101,10 +104,16 @@ func isChallenge(text string) bool {
 // an older revision names none.
 func resourceOf(issuer, asked string) (string, bool) {
 	switch strings.TrimSuffix(asked, "/") {
-	case "", issuer, issuer + "/mcp", issuer + "/sse":
-		return issuer + "/mcp", true
+	case "", issuer, issuer + mcpResource, issuer + "/sse":
+		return issuer + mcpResource, true
+	case issuer + apiResource:
+		return issuer + apiResource, true
 	}
 	return "", false
+}
+
+func wrongResource(issuer string) error {
+	return refuse(badTarget, "resource must be "+issuer+mcpResource+", or "+issuer+apiResource+" for a program that acts as a person.")
 }
 
 // authorize is the authorization endpoint: it leads a browser on to the page of the console, or back with

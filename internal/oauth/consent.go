@@ -16,9 +16,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/naming"
 )
 
-// asked is the query of a request, as the page has it from its own address.
+// asked is the query of a request, as the page has it from its own address. Login says that it is the page
+// on which people sign programs in as themselves.
 type asked struct {
 	Query string `json:"query"`
+	Login bool   `json:"login"`
 }
 
 // description is what the page shows of a request. URL is set if the browser has to go back with an
@@ -33,6 +35,8 @@ type description struct {
 	// Document is the host of the document that describes the client, empty for one that has registered:
 	// nobody else has written what the client says of itself.
 	Document string `json:"document"`
+	// Person is as whom the program would act, empty for one that acts as an agent.
+	Person shoal.EntityID `json:"person"`
 }
 
 // decision is what the person has decided. Name is that of a new agent.
@@ -83,11 +87,21 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request, caller shoal.P
 	if err != nil {
 		return nil, err
 	}
+	if q.isLogin() != in.Login {
+		return description{BackURL: q.ownPage(s.issuer(r), in.Query)}, nil
+	}
 	u, err := url.Parse(q.redirectURI)
 	if err != nil {
 		return nil, err
 	}
-	return description{q.client.Name, placeOf(u), onThisMachine(u) || ofApp(u), naming.Handle(q.client.Name), append([]string{}, q.scopes...), "", documentHost(q.client.ID)}, nil
+	d := description{
+		Client: q.client.Name, Host: placeOf(u), Local: onThisMachine(u) || ofApp(u), Agent: naming.Handle(q.client.Name),
+		Scopes: append([]string{}, q.scopes...), Document: documentHost(q.client.ID),
+	}
+	if in.Login {
+		d.Person = caller.EntityID
+	}
+	return d, nil
 }
 
 // decide carries out what the person has decided, and returns where the browser goes.
@@ -111,14 +125,19 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, caller shoal.Pri
 		}
 		return decided{q.back(s.issuer(r), "error", "access_denied", "error_description", "The person did not consent.")}, nil
 	}
-	if err := q.within(in.Scopes); err != nil {
-		return nil, err
-	}
 	code := auth.NewToken("")
-	_, err = s.Grants.Give(ctx, caller, in.Session, access.Consent{
-		ClientID: q.client.ID, Agent: in.Agent, Name: in.Name, Spaces: in.Spaces, Scopes: in.Scopes,
-		RedirectURI: q.redirectURI, Challenge: q.challenge, Resource: q.resource, CodeHash: auth.Hash(code),
-	})
+	c := access.Consent{ClientID: q.client.ID, RedirectURI: q.redirectURI, Challenge: q.challenge, Resource: q.resource, CodeHash: auth.Hash(code)}
+	switch {
+	case q.isLogin() != in.Login: // a page has shown the person something else than this
+		err = invalid("This page does not decide about such a request. Start again in the program.")
+	case in.Login:
+		_, err = s.Grants.GiveLogin(ctx, caller, in.Session, c)
+	default:
+		if err = q.within(in.Scopes); err == nil {
+			c.Agent, c.Name, c.Spaces, c.Scopes = in.Agent, in.Name, in.Spaces, in.Scopes
+			_, err = s.Grants.Give(ctx, caller, in.Session, c)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Package oauth is the authorization server of this server's MCP endpoints: an MCP client joins as an
-// agent after a person has consented in the console, and nobody copies a key.
+// Package oauth is the authorization server of this server: an MCP client joins as an agent after a person
+// has consented in the console, the command line is signed in as the person, and nobody copies a key.
 //
 //	o := oauth.New(oauth.Options{Grants: h.Grants, Auth: a, Guard: g})
 //	mux.Handle(oauth.Path, o.Handler())
@@ -7,14 +7,16 @@
 //
 // Guarantees:
 //   - An access token is a key with scopes that ends after an hour. It is listed, revoked, limited and
-//     audited as every key, and works at /mcp and /sse only.
+//     audited as every key, and works at /mcp and /sse only. One for the resource /v1 is a key of the
+//     person, without scopes, and works everywhere; only programs on the person's machine get it, or
+//     those into which the person types the code.
 //   - A code works once, for two minutes, and only with the verifier of its S256 challenge, for the same
 //     client, redirect URI and resource. A second use revokes what the first one has given.
 //   - A refresh token works once. A second use revokes the grant.
 //   - A browser is led only to a redirect URI that its client has registered: HTTPS, this machine at any
 //     port, or the scheme of an app, never one that browsers or systems interpret themselves. Anything
 //     wrong with client or URI is shown here instead.
-//   - A person consents on a page of the console, which no other page frames, with a call that needs both
+//   - A person consents on a page of this server, which no other page frames, with a call that needs both
 //     halves of the sign-in.
 //   - Clients, codes and tokens are rows: every server on the database knows them.
 //   - A client registers, or its id is the address of a document that describes it. The document is read
@@ -44,7 +46,11 @@ const (
 
 const (
 	resourceMetadata = WellKnown + "oauth-protected-resource"
-	serverMetadata   = WellKnown + "oauth-authorization-server"
+	// mcpResource and apiResource are the resources, below the issuer: the tools of an agent, and all that
+	// a person can do.
+	mcpResource    = "/mcp"
+	apiResource    = "/v1"
+	serverMetadata = WellKnown + "oauth-authorization-server"
 	// page is that of the console on which people consent.
 	page = "/join"
 )
@@ -119,13 +125,15 @@ func (s *Server) Handler() http.Handler {
 		return mux
 	}
 	mux.HandleFunc("GET "+resourceMetadata, s.resource(""))
-	mux.HandleFunc("GET "+resourceMetadata+"/mcp", s.resource("/mcp"))
+	mux.HandleFunc("GET "+resourceMetadata+mcpResource, s.resource(mcpResource))
+	mux.HandleFunc("GET "+resourceMetadata+apiResource, s.resource(apiResource))
 	mux.HandleFunc("GET "+resourceMetadata+"/sse", s.resource("/sse"))
 	mux.HandleFunc("GET "+serverMetadata, s.metadata)
 	mux.HandleFunc("GET "+Path+"authorize", s.authorize)
 	mux.HandleFunc("POST "+Path+"token", s.protocol(s.token))
 	mux.HandleFunc("POST "+Path+"register", s.protocol(s.register))
 	mux.HandleFunc("POST "+Path+"revoke", s.protocol(s.revoke))
+	s.pages(mux)
 	mux.HandleFunc("POST "+Path+"request", s.ofPage(s.describe))
 	mux.HandleFunc("POST "+Path+"decision", s.ofPage(s.decide))
 	return mux

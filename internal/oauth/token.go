@@ -63,7 +63,7 @@ func (s *Server) token(r *http.Request) (int, any, error) {
 	if in.Get("resource") != "" {
 		var ours bool
 		if resource, ours = resourceOf(s.issuer(r), in.Get("resource")); !ours {
-			return 0, nil, refuse(badTarget, "resource must be "+s.issuer(r)+"/mcp.")
+			return 0, nil, wrongResource(s.issuer(r))
 		}
 	}
 	switch in.Get("grant_type") {
@@ -81,13 +81,24 @@ func (s *Server) redeem(r *http.Request, in url.Values, resource string) (int, a
 		return 0, nil, refuse(badRequest, "code_verifier must have between 43 and 128 characters.")
 	}
 	sum := sha256.Sum256([]byte(verifier))
-	token, family, own := auth.NewAccessToken(), auth.NewToken(""), auth.NewToken("")
+	token, family, own := "", auth.NewToken(""), auth.NewToken("")
 	key, err := s.Grants.Redeem(r.Context(), access.Redemption{
 		CodeHash: auth.Hash(in.Get("code")), FamilyHash: auth.Hash(family), ClientID: in.Get("client_id"), RedirectURI: in.Get("redirect_uri"),
 		Challenge: base64.RawURLEncoding.EncodeToString(sum[:]), Resource: resource,
-		New: access.NewTokens{Access: auth.Hash(token), Refresh: auth.Hash(own)},
+		New: access.NewTokens{Access: newToken(&token), Refresh: auth.Hash(own)},
 	})
 	return answer(key, token, family, own, err)
+}
+
+// newToken returns a function that makes an access token for a resource, keeps it in token, and returns
+// its hash.
+func newToken(token *string) func(resource string) string {
+	return func(resource string) string {
+		if *token = auth.NewAccessToken(); isAPI(resource) {
+			*token = auth.NewLoginToken()
+		}
+		return auth.Hash(*token)
+	}
 }
 
 func (s *Server) refresh(r *http.Request, in url.Values, resource string) (int, any, error) {
@@ -95,10 +106,10 @@ func (s *Server) refresh(r *http.Request, in url.Values, resource string) (int, 
 	if !valid {
 		return 0, nil, refuse(badGrant, "The refresh token is not one of this server.")
 	}
-	token, own := auth.NewAccessToken(), auth.NewToken("")
+	token, own := "", auth.NewToken("")
 	key, err := s.Grants.Refresh(r.Context(), access.Refreshing{
 		FamilyHash: auth.Hash(family), RefreshHash: auth.Hash(used), ClientID: in.Get("client_id"), Resource: resource,
-		New: access.NewTokens{Access: auth.Hash(token), Refresh: auth.Hash(own)},
+		New: access.NewTokens{Access: newToken(&token), Refresh: auth.Hash(own)},
 	})
 	return answer(key, token, family, own, err)
 }

@@ -124,21 +124,12 @@ func (g *Grants) Give(ctx context.Context, caller shoal.Principal, session shoal
 		if err := prepareAgent(ch, caller, session, c); err != nil {
 			return err
 		}
-		own, err := callerKey(ch, caller)
-		if err != nil {
-			return err
-		}
 		ends := shoal.At(ch.At.Add(codeLife))
 		n := shoal.NewKey{Role: shoal.RoleEntity, SessionID: session, EntityID: c.Agent, Name: client.Name, ExpiresAt: &ends, Scopes: c.Scopes}
-		// Nobody has a secret with this hash: the exchange replaces it.
-		if key, err = insertKey(ch, n, "code "+c.CodeHash, caller.EntityID); err != nil {
+		if key, err = insertKey(ch, n, hashOfCode(c), caller.EntityID); err != nil {
 			return err
 		}
-		err = ch.InsertOAuthGrant(storage.OAuthGrant{
-			Key: key.ID, Session: session, ClientID: c.ClientID, RedirectURI: c.RedirectURI, Challenge: c.Challenge, Resource: c.Resource,
-			CodeHash: c.CodeHash, EndsAt: ends, LatestEnd: own.ExpiresAt,
-		})
-		if err != nil {
+		if err := insertGrant(ch, caller, key, c); err != nil {
 			return err
 		}
 		in := make([]string, len(c.Spaces))
@@ -148,6 +139,23 @@ func (g *Grants) Give(ctx context.Context, caller shoal.Principal, session shoal
 		return ch.Record(caller, session, audit.ConsentGive, clientTarget(c.ClientID), "key", string(key.ID), "entity", string(c.Agent), "spaces", strings.Join(in, " "), "scopes", scopes.Text(c.Scopes))
 	})
 	return key, err
+}
+
+// hashOfCode returns what is stored as the hash of a key until the code of a consent is exchanged.
+// Nobody has a secret with this hash: the exchange replaces it.
+func hashOfCode(c Consent) string { return "code " + c.CodeHash }
+
+// insertGrant stores what the caller has allowed a client to do with a key, which ends with the code. The
+// grant ends no later than the key of the caller.
+func insertGrant(ch *core.Change, caller shoal.Principal, key shoal.Key, c Consent) error {
+	own, err := callerKey(ch, caller)
+	if err != nil {
+		return err
+	}
+	return ch.InsertOAuthGrant(storage.OAuthGrant{
+		Key: key.ID, Session: *key.SessionID, ClientID: c.ClientID, RedirectURI: c.RedirectURI, Challenge: c.Challenge, Resource: c.Resource,
+		CodeHash: c.CodeHash, EndsAt: *key.ExpiresAt, LatestEnd: own.ExpiresAt,
+	})
 }
 
 // Deny records that the caller allows a client nothing. It checks no rights: nothing follows from it.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/hub/core"
+	"github.com/shoal-dev/shoal/internal/hub/storage"
 	"github.com/shoal-dev/shoal/internal/scopes"
 )
 
@@ -50,14 +51,20 @@ func mayLive(ch *core.Change, caller shoal.Principal, expiresAt *shoal.Time, ren
 	return nil
 }
 
-// callerKey returns the key of a caller, empty if it has none, or only the sign-in of a browser: that
-// is not a key that the person has, but a way of using one, and limits nothing.
+// callerKey returns the key of a caller, empty if it has none, or only the sign-in of a browser or of the
+// command line: that is not a key that the person has, but a way of using one, and limits nothing. A
+// sign-in of the command line that cannot be renewed for ever limits what it makes to that time.
 func callerKey(ch *core.Change, caller shoal.Principal) (shoal.Key, error) {
 	if !core.ValidID(caller.KeyID) {
 		return shoal.Key{}, nil
 	}
 	key, err := ch.Key(caller.KeyID)
-	if errors.Is(err, shoal.NotFound) || err == nil && key.Device != nil {
+	if err == nil && key.Device != nil {
+		var grant storage.OAuthGrant
+		grant, err = ch.OAuthGrant(key.ID)
+		key = shoal.Key{ExpiresAt: grant.LatestEnd}
+	}
+	if errors.Is(err, shoal.NotFound) {
 		return shoal.Key{}, nil
 	}
 	return key, err

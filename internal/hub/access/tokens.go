@@ -11,9 +11,11 @@ import (
 	"github.com/shoal-dev/shoal/internal/hub/storage"
 )
 
-// NewTokens are the hashes of the tokens that a client gets.
+// NewTokens are the tokens that a client gets. Access makes an access token for a resource and returns its
+// hash; it may be called more than once, and the last one counts. Refresh is the hash of the refresh token.
 type NewTokens struct {
-	Access, Refresh string
+	Access  func(resource string) (hash string)
+	Refresh string
 }
 
 // Redemption is the exchange of a code. Challenge is what the client's verifier proves; an empty Resource
@@ -121,7 +123,7 @@ func (g *Grants) renew(ctx context.Context, op string, tokens NewTokens, act aud
 		ends := earliest(ch.At, TokenLife, grant.LatestEnd)
 		grant.RefreshHash, grant.EndsAt = &tokens.Refresh, earliest(ch.At, refreshLife, grant.LatestEnd)
 		key.ExpiresAt = &ends
-		return errors.Join(ch.RenewOAuthGrant(grant, tokens.Access, ends), ch.Record(principalOf(key), grant.Session, act, audit.Target{Kind: "key", ID: string(key.ID)}, "client", grant.ClientID))
+		return errors.Join(ch.RenewOAuthGrant(grant, tokens.Access(grant.Resource), ends), ch.Record(principalOf(key), grant.Session, act, audit.Target{Kind: "key", ID: string(key.ID)}, "client", grant.ClientID))
 	})
 	g.core.RevokedRights() // the hash of the key that servers remember has changed
 	if err == nil && revoked {

@@ -45,11 +45,11 @@ type KeyTx interface {
 	// UsedKeys stores when keys were last used, and from where if that is known, and moves the ends
 	// of those that are renewed and had not ended. Unknown keys are ignored.
 	UsedKeys(used map[shoal.KeyID]KeyUse) error
-	// SignInsOf lists the sign-ins of browsers that act as an entity, or all of the session if
-	// entity is empty, or all of the server if session is, in the order of ids, starting after
-	// the given one.
+	// SignInsOf lists the keys with a Device, which are the sign-ins of browsers and of programs, that act
+	// as an entity, or all of the session if entity is empty, or all of the server if session is, in
+	// the order of ids, starting after the given one.
 	SignInsOf(session shoal.SessionID, entity shoal.EntityID, after shoal.KeyID, limit int) ([]shoal.Key, error)
-	// SignIn fails with NotFound for a key that is not the sign-in of a browser.
+	// SignIn fails with NotFound for a key that is neither the sign-in of a browser nor has a Device.
 	SignIn(id shoal.KeyID) (shoal.Key, error)
 	// SaveLogoutToken stores what an identity provider needs when a sign-in ends, and LogoutToken
 	// returns it, or an empty text for any other sign-in.

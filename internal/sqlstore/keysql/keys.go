@@ -52,13 +52,13 @@ func (t *Tx) SignIns(of shoal.KeyID) ([]shoal.KeyID, error) {
 
 // SignInsOf implements [hub.KeyTx].
 func (t *Tx) SignInsOf(session shoal.SessionID, entity shoal.EntityID, after shoal.KeyID, limit int) ([]shoal.Key, error) {
-	return sqlconn.ListFirst(t.c, limit, keyOf, `SELECT `+keyColumns+` FROM keys WHERE sign_in_of IS NOT NULL AND device IS NOT NULL
+	return sqlconn.ListFirst(t.c, limit, keyOf, `SELECT `+keyColumns+` FROM keys WHERE device IS NOT NULL
 		AND (session_id = $1 OR $1 = '') AND (entity_id = $2 OR $2 = '') AND id > $3 ORDER BY id`+sqlconn.Limit(limit), session, entity, after)
 }
 
 // SignIn implements [hub.KeyTx].
 func (t *Tx) SignIn(id shoal.KeyID) (shoal.Key, error) {
-	k, ok, err := sqlconn.One(t.c, keyOf, `SELECT `+keyColumns+` FROM keys WHERE id = $1 AND sign_in_of IS NOT NULL`, id)
+	k, ok, err := sqlconn.One(t.c, keyOf, `SELECT `+keyColumns+` FROM keys WHERE id = $1 AND (sign_in_of IS NOT NULL OR device IS NOT NULL)`, id)
 	return sqlconn.OrNotFound(k, ok, err, "SignIn", "Sign-in not found.")
 }
 

@@ -142,7 +142,12 @@ var keyTests = map[string]func(*storecase.Case){
 			if entity != "" {
 				k.Role, k.EntityID = shoal.RoleEntity, storecase.Ptr(shoal.EntityID(entity))
 			}
-			c.Update(func(tx storage.Tx) error { return tx.InsertSignIn(k, "hash-"+string(k.ID), "") })
+			c.Update(func(tx storage.Tx) error {
+				if name == "2bob" { // of a command line, not of a browser
+					return tx.InsertKey(k, "hash-"+string(k.ID))
+				}
+				return tx.InsertSignIn(k, "hash-"+string(k.ID), "")
+			})
 			return k
 		}
 		ann := add("1ann", &c.Session, "ann")
