@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -247,7 +246,7 @@ func (c *UpCommand) foreground(ctx context.Context, sh *cli.Shell, chosen *kong.
 	ctx, cancel := context.WithCancel(ctx)
 	opened := make(chan error, 1)
 	go func() { // ends with the server at the latest
-		if !c.Open || !hasDisplay(sh.Output) {
+		if !c.Open || !sh.Output.HasDisplay() {
 			opened <- nil // the greeting says how to open it
 			return
 		}
@@ -287,20 +286,6 @@ func parsedServe(sh *cli.Shell, addr string, chosen *kong.Context) (*ServeComman
 	return serve, nil
 }
 
-// hasDisplay reports whether a browser can be opened for the reader of out.
-func hasDisplay(out *cli.Output) bool {
-	if !out.Terminal || out.JSON {
-		return false
-	}
-	if os.Getenv("BROWSER") != "" {
-		return true
-	}
-	if os.Getenv("SSH_CONNECTION") != "" {
-		return false
-	}
-	return runtime.GOOS == "darwin" || runtime.GOOS == "windows" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
-}
-
 // showConsole opens the console, signed in, or says how to. A link that signs in goes to a
 // browser or a terminal only: logs and pipes keep what they get.
 func showConsole(sh *cli.Shell, ctx context.Context, r background.Record, open bool) error {
@@ -331,7 +316,7 @@ func showConsole(sh *cli.Shell, ctx context.Context, r background.Record, open b
 	if err != nil {
 		return err
 	}
-	if open && hasDisplay(sh.Output) && browse(ctx, link.URL) == nil {
+	if open && sh.Output.HasDisplay() && cli.Browse(ctx, link.URL) == nil {
 		sh.Output.Note("the console is opened in your browser; `%s` makes another link", command)
 		return nil
 	}
