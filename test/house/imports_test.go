@@ -256,6 +256,7 @@ var importTable = []importRule{
 	{dir: "internal/limit", inside: []string{".", "internal/metrics"}, never: sqlAndWeb},
 	{dir: "internal/load", inside: []string{".", "client"}, never: sqlPackages},
 	{dir: "internal/localbus", inside: []string{".", "internal/hub/core"}, others: true, never: sqlAndWeb},
+	{dir: "internal/login", inside: []string{".", "client", "internal/filelock", "internal/wholefile"}, others: true, never: sqlPackages},
 	{dir: "internal/logs", never: sqlAndWeb},
 	{dir: "internal/mcpapi", inside: []string{".", "internal/auth", "internal/detach", "internal/guard", "internal/hub", "internal/hub/core", "internal/hub/feed", "internal/hub/inbox", "internal/limit", "internal/mcpapi/rawjson", "internal/mcpapi/skill", "internal/mcpapi/tasks", "internal/mcpapi/tools", "internal/metrics", "internal/remoterun", "internal/scopes", "internal/tracecontext"}, others: true, never: sqlPackages},
 	{dir: "internal/mcpapi/rawjson", never: sqlAndWeb},
