@@ -18,6 +18,7 @@ import (
 
 	"github.com/shoal-dev/shoal/internal/background"
 	"github.com/shoal-dev/shoal/internal/cli"
+	"github.com/shoal-dev/shoal/internal/cli/account"
 	"github.com/shoal-dev/shoal/internal/cli/admin"
 	"github.com/shoal-dev/shoal/internal/cli/agents"
 	"github.com/shoal-dev/shoal/internal/cli/completion"
@@ -49,6 +50,10 @@ type commands struct {
 	Runner     runner.Command             `cmd:"" group:"Agents and their work" help:"Run coding agents on this machine: a mention wakes them, and they ask before they act."`
 	Runners    runner.ListCommand         `cmd:"" group:"Agents and their work" help:"List the machines on which coding agents run, and remove one."`
 	MCP        connect.MCPCommand         `cmd:"" group:"Agents and their work" name:"mcp" help:"Serve MCP over standard input and output."`
+	Login      account.LoginCommand       `cmd:"" group:"People, keys and data" help:"Sign in at a server, in a browser."`
+	Logout     account.LogoutCommand      `cmd:"" group:"People, keys and data" help:"Sign out at a server."`
+	Contexts   account.ContextsCommand    `cmd:"" group:"People, keys and data" help:"List the servers where you are signed in, and choose the current one."`
+	Whoami     account.WhoamiCommand      `cmd:"" group:"People, keys and data" help:"Show as whom commands act, at which server, and with which key."`
 	Send       talk.SendCommand           `cmd:"" group:"Talk" help:"Post a message."`
 	Chat       talk.ChatCommand           `cmd:"" group:"Talk" help:"Chat in a space, on the full screen or line by line."`
 	Wake       talk.WakeCommand           `cmd:"" group:"Agents and their work" help:"Test whether a mention wakes an agent."`

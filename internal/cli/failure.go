@@ -68,7 +68,7 @@ var advice = map[shoal.Kind]string{
 	KindRefused:            "",
 	KindDisk:               "", // its message says it
 	shoal.EntityRequired:   "name the acting entity with --as ID",
-	shoal.Unauthenticated:  "give a valid key with --key or SHOAL_KEY; on the server's machine, --data DIR finds the operator's, and with --admin the admin's",
+	shoal.Unauthenticated:  "sign in with `shoal login URL`, or give a valid key with --key or SHOAL_KEY; on the server's machine, --data DIR finds the operator's, and with --admin the admin's",
 	shoal.Forbidden:        "use another key with --key, or another entity with --as",
 	shoal.IdentityMismatch: "leave out --as, or use that entity's key",
 	shoal.NotFound:         "`shoal spaces ls` and `shoal agents ls` list what exists",
@@ -94,6 +94,8 @@ var advice = map[shoal.Kind]string{
 // are about neither spaces nor entities.
 var notFoundAdvice = map[string]string{
 	"connect":   "`shoal connect` lists the clients on this machine; without --write it prints the entry for use elsewhere",
+	"contexts":  "`shoal contexts` shows where you are signed in",
+	"logout":    "`shoal contexts` shows where you are signed in",
 	"console":   "`shoal console --admin` prints the link",
 	"invite":    "`shoal invite ls` shows the invitations, and `shoal spaces` the spaces",
 	"keys":      "`shoal keys ls` shows the keys",
@@ -139,6 +141,8 @@ func suggest(command string, f Failure) string {
 		return cmp.Or(notFoundAdvice[firstWords(command, 2)], notFoundAdvice[firstWords(command, 1)], found)
 	case firstWords(command, 1) == "import" && (f.Code == shoal.Conflict || f.Code == shoal.AlreadyExists):
 		return "choose another id with --session ID, or replace the existing session with --replace"
+	case firstWords(command, 1) == "login" && f.Code != client.ErrUnreachable:
+		return "" // its message says it
 	case known:
 		return found
 	case f.RequestID != "" && f.Code == shoal.Internal:
@@ -215,8 +219,9 @@ func (sh *Shell) finish(ctx context.Context, err error) int {
 		return Interrupted
 	}
 	f := Describe(sh.Command, err)
-	if f.Code == shoal.Unauthenticated {
-		f.Message = cmp.Or(sh.missingKey(), f.Message)
+	if f.Code == shoal.Unauthenticated && firstWords(sh.Command, 1) != "login" {
+		message, hint := sh.endedSignIn()
+		f.Message, f.Hint = cmp.Or(message, sh.missingKey(), f.Message), cmp.Or(hint, f.Hint)
 	}
 	if (f.Code == shoal.Forbidden || f.Code == shoal.NotFound && sh.Session != shoal.DefaultSession) && sh.isOperator() {
 		f.Hint = "you act as the operator, who owns only the session default: add --admin for other sessions and the whole server"

@@ -20,6 +20,9 @@ func (sh *Shell) Parse(args ...string) (*Shell, *kong.Context, error) {
 	commands, globals := sh.Grammar()
 	other := &Shell{Globals: globals, In: sh.In, Output: sh.Output, Sources: new(Sources), Stamp: sh.Stamp, Grammar: sh.Grammar}
 	chosen, err := NewParser(commands, kong.Writers(io.Discard, io.Discard), kong.Resolvers(other.Sources), kong.Bind(other)).Parse(args)
+	if err == nil {
+		other.findServer(chosen)
+	}
 	return other, chosen, err
 }
 

@@ -60,11 +60,11 @@ func Run(stamp Stamp, grammar Grammar, args []string, in io.Reader, out, notes *
 	sh.Command = chosen.Command()
 	sh.SessionChosen = os.Getenv("SHOAL_SESSION") != "" ||
 		slices.ContainsFunc(chosen.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "session" })
-	return sh.finish(ctx, sh.Sources.addOrigin(chosen, withFlags(chosen, sh.run(chosen))))
+	return sh.finish(ctx, sh.Sources.addOrigin(chosen, withFlags(chosen, sh.run(ctx, chosen))))
 }
 
 // run runs the command with the output that its flags ask for.
-func (sh *Shell) run(chosen *kong.Context) (err error) {
+func (sh *Shell) run(ctx context.Context, chosen *kong.Context) (err error) {
 	sh.Output.JSON, sh.Output.Quiet = sh.JSON || sh.JQ != "", sh.Quiet
 	if sh.JQ != "" {
 		if sh.Output.filter, err = newFilter(sh.JQ); err != nil {
@@ -72,6 +72,7 @@ func (sh *Shell) run(chosen *kong.Context) (err error) {
 		}
 	}
 	sh.findServer(chosen)
+	defer sh.keepSignIn(ctx)()
 	if err := sh.resolveNumbers(chosen); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 
 	"github.com/alecthomas/kong"
 
@@ -40,6 +41,7 @@ type Shell struct {
 	SessionChosen bool
 	Sources       *Sources
 	local         background.Record // the server of the data directory, if it runs
+	signIn        signIn
 	Stamp         Stamp
 	Grammar       Grammar
 }
@@ -56,16 +58,27 @@ func (g *Globals) DataDir() (string, error) {
 	return dir, err
 }
 
-// Secret returns the API key, and whether it is of the data directory: the operator key, or
-// with --admin the admin key. Keys of the data directory never leave the machine: for a server
-// on another one the key is that of --key or empty.
-func (g *Globals) Secret() (key string, local bool, err error) {
-	if g.Key != "" {
-		if g.Admin {
+// Secret returns the API key, and whether it is of the data directory: the key of --key, else that of
+// the sign-in at the server, else the operator key, or with --admin the admin key. Keys of the data directory
+// never leave the machine: for a server on another one the key is one of the first two, or empty.
+func (sh *Shell) Secret() (key string, local bool, err error) {
+	if sh.Key != "" {
+		if sh.Admin {
 			return "", false, shoal.E("", KindUsage, "--admin uses the admin key of the data directory: remove it, or remove --key and SHOAL_KEY")
 		}
-		return g.Key, false, nil
+		return sh.Key, false, nil
 	}
+	if s, err := sh.SignedIn(); s != nil || err != nil {
+		if err != nil {
+			return "", false, err
+		}
+		return s.Key(), false, nil
+	}
+	return sh.ownKey()
+}
+
+// ownKey returns the key of the data directory for a server on this machine.
+func (g *Globals) ownKey() (key string, local bool, err error) {
 	at, err := url.Parse(g.URL)
 	if err != nil || !app.Loopback(at.Hostname()) {
 		if g.Admin {
@@ -96,9 +109,28 @@ func (g *Globals) checkActor() error {
 	return shoal.E("", KindUsage, fmt.Sprintf("--as %q requires --admin: without it, the command line only has the operator key", *g.As))
 }
 
-// findServer looks for the server of the data directory. If it speaks TLS, it is the server of a command
-// whose --url is not set.
+// findServer looks for the server of a command whose --url is not set: that of the current sign-in, else that of
+// the data directory if it speaks TLS. --admin is about the latter.
 func (sh *Shell) findServer(chosen *kong.Context) {
+	byDefault := func(name string) bool {
+		return slices.ContainsFunc(chosen.Flags(), func(flag *kong.Flag) bool { return flag.Name == name && sh.Sources.originOf(chosen, flag) == "default" })
+	}
+	unnamed := byDefault("url")
+	sh.findOwnServer(unnamed)
+	if sh.Admin {
+		return
+	}
+	if current := sh.currentServer(); unnamed && current != "" {
+		sh.URL = current
+	}
+	if a := sh.account(); a != nil && sh.Key == "" && a.Session != "" && byDefault("session") {
+		sh.Session = a.Session
+	}
+}
+
+// findOwnServer looks for the server of the data directory, which becomes that of the command if it
+// speaks TLS and no other is named.
+func (sh *Shell) findOwnServer(unnamed bool) {
 	dir, err := sh.DataDir()
 	if err != nil {
 		return // a command that needs the directory says so
@@ -107,19 +139,27 @@ func (sh *Shell) findServer(chosen *kong.Context) {
 	if err != nil || !alive || r.Certificate == "" {
 		return // the directory may be another user's
 	}
-	sh.local = r
-	for _, flag := range chosen.Flags() {
-		if flag.Name == "url" && sh.Sources.originOf(chosen, flag) == "default" {
-			sh.URL = r.URL
-		}
+	if sh.local = r; unnamed {
+		sh.URL = r.URL
 	}
 }
 
 // Options returns how a client reaches the server with a key. It makes no more attempts than it has to. The
-// server of the data directory is recognised by its local certificate.
+// server of the data directory is recognised by its local certificate. The key of the sign-in is
+// renewed before it ends.
 func (sh *Shell) Options(key string) client.Options {
-	o := client.Options{URL: sh.URL, Key: key, RetryFor: -1}
-	if sh.local.Certificate != "" && sameOnThisMachine(sh.URL, sh.local.URL) {
+	o := sh.Reach(sh.URL)
+	o.Key = key
+	if s, err := sh.SignedIn(); err == nil && s != nil {
+		o.HTTP = s.Client(o.HTTP)
+	}
+	return o
+}
+
+// Reach is Options for a server at any URL, without a key.
+func (sh *Shell) Reach(url string) client.Options {
+	o := client.Options{URL: url, RetryFor: -1}
+	if sh.local.Certificate != "" && sameOnThisMachine(url, sh.local.URL) {
 		o.HTTP = certificate.LocalClient(sh.local.Certificate)
 	}
 	return o

@@ -11,6 +11,7 @@ import (
 // The keys of the data directory are sent only to servers on this machine, and the admin key
 // is used only with --admin.
 func TestTheKeysOfAMachineStayOnIt(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // nobody has signed in
 	dir := t.TempDir()
 	for _, name := range []string{"admin", "operator"} {
 		if err := os.WriteFile(filepath.Join(dir, name+".key"), []byte("shoal_"+name+"\n"), 0o600); err != nil {
@@ -37,7 +38,7 @@ func TestTheKeysOfAMachineStayOnIt(t *testing.T) {
 		{Globals{URL: "http://shoal.example", Data: dir, Key: "mine"}, "mine", false},
 		{Globals{URL: ":", Data: dir}, "", false},
 	} {
-		key, local, err := c.globals.Secret()
+		key, local, err := (&Shell{Globals: &c.globals}).Secret()
 		if key != c.want || local != c.local || err != nil {
 			t.Errorf("%+v: key %q, local %v, %v; want %q, %v", c.globals, key, local, err, c.want, c.local)
 		}
@@ -46,6 +47,7 @@ func TestTheKeysOfAMachineStayOnIt(t *testing.T) {
 
 // What the operator key cannot do is refused before anything is sent.
 func TestAdminIsAskedForByName(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // nobody has signed in
 	scout, operator := shoal.EntityID("scout"), shoal.Operator
 	for _, c := range []struct {
 		globals Globals
@@ -59,7 +61,7 @@ func TestAdminIsAskedForByName(t *testing.T) {
 		{Globals{URL: "https://shoal.example", Admin: true}, true},
 	} {
 		c.globals.Data = t.TempDir()
-		if _, _, err := c.globals.Secret(); (shoal.KindOf(err) == KindUsage) != c.refused {
+		if _, _, err := (&Shell{Globals: &c.globals}).Secret(); (shoal.KindOf(err) == KindUsage) != c.refused {
 			t.Errorf("%+v: %v, want refused %v", c.globals, err, c.refused)
 		}
 	}

@@ -108,7 +108,7 @@ var importTable = []importRule{
 	{
 		dir: "cmd/shoal",
 		inside: []string{
-			"internal/background", "internal/cli", "internal/cli/admin", "internal/cli/agents", "internal/cli/completion", "internal/cli/connect", "internal/cli/runner", "internal/cli/runs", "internal/cli/server",
+			"internal/background", "internal/cli", "internal/cli/account", "internal/cli/admin", "internal/cli/agents", "internal/cli/completion", "internal/cli/connect", "internal/cli/runner", "internal/cli/runs", "internal/cli/server",
 			"internal/cli/talk", "internal/wakehook",
 		},
 		never: sqlAndWeb,
@@ -167,7 +167,8 @@ var importTable = []importRule{
 		dir:    "internal/chat/screen",
 		inside: []string{".", "client", "internal/chat", "internal/chat/feed", "internal/safetext"}, others: true, never: sqlAndWeb,
 	},
-	{dir: "internal/cli", inside: []string{".", "client", "internal/app", "internal/background", "internal/certificate", "internal/configfile", "internal/doctor", "internal/safetext", "internal/wholefile"}, others: true, never: sqlAndWeb},
+	{dir: "internal/cli", inside: []string{".", "client", "internal/app", "internal/background", "internal/certificate", "internal/configfile", "internal/doctor", "internal/login", "internal/safetext", "internal/wholefile"}, others: true, never: sqlAndWeb},
+	{dir: "internal/cli/account", inside: []string{".", "internal/cli", "internal/login"}, never: sqlAndWeb},
 	{dir: "internal/cli/admin", inside: []string{".", "client", "internal/app", "internal/cli", "internal/keep", "internal/safetext"}, never: sqlAndWeb},
 	{
 		dir:    "internal/cli/agents",
