@@ -100,6 +100,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request, caller shoal.P
 	}
 	if in.Login {
 		d.Person = caller.EntityID
+		d.Local = q.redirectURI != s.issuer(r)+codePage // the server may be on this machine, too
 	}
 	return d, nil
 }

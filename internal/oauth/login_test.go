@@ -75,6 +75,11 @@ func TestLoginsOfOthers(t *testing.T) {
 	if got := logsIn(w.ann, w.loginQuery(client, "redirect_uri", w.at+"/oauth/code")); !strings.HasPrefix(got.Value("url"), w.at+"/oauth/code?") {
 		t.Errorf("the page with the code: %d %s", got.Status, got.Text)
 	}
+	for uri, local := range map[string]bool{w.at + "/oauth/code": false, oauthtest.Callback: true} {
+		if got := w.ann.Post("/oauth/request", map[string]any{"query": w.loginQuery(client, "redirect_uri", uri), "login": true}); got.Body["local"] != local {
+			t.Errorf("the page shows for %s: %s", uri, got.Text)
+		}
+	}
 	limited := w.signIn(w.api("POST", "/v1/keys", `{"role":"entity","entityId":"bob","scopes":["read","post"]}`, 201).Body["key"].(string))
 	agent := w.signIn(w.api("POST", "/v1/keys", `{"role":"entity","entityId":"scout"}`, 201).Body["key"].(string))
 	for what, b := range map[string]*oauthtest.Browser{"an admin": w.signIn(w.adminKey), "a key with scopes": limited, "an agent": agent} {

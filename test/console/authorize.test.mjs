@@ -180,3 +180,44 @@ test("codex mcp login joins as an agent", async () => {
     rmSync(home, { recursive: true, force: true });
   }
 });
+
+test("shoal login signs the command line in as a person, with a code", async () => {
+  const home = mkdtempSync(join(tmpdir(), "shoal-login-"));
+  const shoal = (...args) => {
+    const p = spawn(process.env.SHOAL_BIN, args, { env: { HOME: home, PATH: "/nowhere" } });
+    p.said = "";
+    for (const out of [p.stdout, p.stderr]) out.on("data", (d) => (p.said += d));
+    p.over = new Promise((resolve) => p.once("exit", resolve));
+    return p;
+  };
+  const login = shoal("login", s.server.url);
+  try {
+    await eventually("it prints a link", () => /oauth\/authorize\?\S+\n/.test(login.said) || login.exitCode !== null);
+    const [url] = login.said.match(/http\S+\/oauth\/authorize\?\S+/) ?? [];
+    assert.ok(url !== undefined, login.said);
+    const person = await Person.at(s.browser);
+    const page = await person.open(url);
+    page.setDefaultTimeout(patience);
+    await page.getByLabel("Your key").fill(s.ann);
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByRole("heading", { name: /^Let “Command line.*” act as ann\?$/ }).waitFor();
+    await page.getByText("Your answer goes to this page, which shows a code").waitFor();
+    assert.deepEqual(await axe(page), []);
+    await picture(page, "login");
+    await page.getByRole("button", { name: "Allow" }).click();
+    await page.getByRole("heading", { name: "Type this code into the program" }).waitFor();
+    assert.deepEqual(await axe(page), []);
+    assert.equal(new URL(page.url()).search, "");
+    await picture(page, "login-code");
+    login.stdin.write(`${await page.locator("#code").textContent()}\n`);
+    assert.equal(await login.over, 0, login.said);
+    const who = shoal("whoami");
+    await who.over;
+    assert.match(who.said, /\tann\tdefault\tshoal login\n/);
+    await person.close();
+  } finally {
+    login.kill("SIGKILL");
+    await login.over;
+    rmSync(home, { recursive: true, force: true });
+  }
+});

@@ -11,8 +11,8 @@ import (
 
 // SignInsCommand is shoal sign-ins.
 type SignInsCommand struct {
-	List signInsListCmd `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List the browsers that are signed in as you; for an owner those of the session, and all with --admin."`
-	End  signInsEndCmd  `cmd:"" name:"end" aliases:"rm" help:"Sign browsers out with immediate effect."`
+	List signInsListCmd `cmd:"" name:"ls" aliases:"list" default:"withargs" help:"List the browsers and programs that are signed in as you; for an owner those of the session, and all with --admin."`
+	End  signInsEndCmd  `cmd:"" name:"end" aliases:"rm" help:"Sign them out with immediate effect."`
 }
 
 type signInsListCmd struct{}
