@@ -33,6 +33,7 @@ require (
 require (
 	aead.dev/minisign v0.3.0
 	github.com/coreos/go-oidc/v3 v3.21.0
+	github.com/go-jose/go-jose/v4 v4.1.4
 	github.com/itchyny/gojq v0.12.20
 	github.com/nats-io/nats.go v1.55.0
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
@@ -47,7 +48,6 @@ require (
 require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/danieljoos/wincred v1.2.3 // indirect
-	github.com/go-jose/go-jose/v4 v4.1.4 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/godbus/dbus/v5 v5.2.2 // indirect

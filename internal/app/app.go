@@ -81,6 +81,7 @@ type Server struct {
 	console   *console.Console
 	oauth     *oauth.Server
 	provider  *oidc.Provider // nil without an OpenID provider
+	tokens    *oidc.Tokens   // nil without an issuer of access tokens
 	listener  net.Listener
 	transport transport
 	pool      *detach.Pool

@@ -86,6 +86,10 @@ type Config struct {
 	OIDCGroupsClaim string   `name:"oidc-groups-claim" help:"The claim with the groups of a person." default:"groups" placeholder:"CLAIM" group:"Sign-in with an OpenID provider"`
 	OIDCRoles       []string `name:"oidc-role" help:"Give the members of a group a role in the session, such as shoal-admins=owner; repeatable, and the first that fits counts. With it, others become members at each sign-in." placeholder:"GROUP=ROLE" group:"Sign-in with an OpenID provider"`
 	OIDCScopes      []string `name:"oidc-scope" help:"Request this scope besides openid, profile and email, such as groups; repeatable." placeholder:"SCOPE" group:"Sign-in with an OpenID provider"`
+	// JWTIssuer and JWTAudience say whose access tokens (JWT) are accepted as the people they are for. Who may enter,
+	// session, spaces and roles are those of the fields above.
+	JWTIssuer   string `name:"jwt-issuer" help:"Accept access tokens (JWT) of this issuer in the API, as the people whom they are for. Who may enter, session, spaces and roles are set with --oidc-domain, --oidc-group, --oidc-session, --oidc-space and --oidc-role." placeholder:"URL" group:"Sign-in with an OpenID provider"`
+	JWTAudience string `name:"jwt-audience" help:"The audience that tokens of --jwt-issuer must have: how the issuer calls this server." placeholder:"NAME" group:"Sign-in with an OpenID provider"`
 	// ClientDocuments says whether MCP clients that are described by a document sign in without
 	// registering: "on", "off", or "auto" and "", which is on where others reach the server.
 	ClientDocuments string `help:"Read the documents by which MCP clients describe themselves when they sign in. off makes them register instead, where the server does not reach the internet; auto is off on a loopback address without --public-url." enum:"auto,on,off" default:"auto" group:"Callers, proxies and HTTPS"`

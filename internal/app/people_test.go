@@ -35,6 +35,25 @@ func TestSettingsForPeople(t *testing.T) {
 			t.Errorf("%q is missing in %v", words, err)
 		}
 	}
+	tokens := good
+	tokens.OIDCIssuer, tokens.OIDCClientID, tokens.JWTIssuer, tokens.JWTAudience = "", "", "https://id.example", "https://shoal.example"
+	if err := tokens.Check(); err != nil {
+		t.Error(err)
+	}
+	for words, change := range map[string]func(*app.Config){
+		"--jwt-issuer is missing":      func(c *app.Config) { c.JWTIssuer = "" },
+		"--jwt-audience is missing":    func(c *app.Config) { c.JWTAudience = "" },
+		"http://id.example is not":     func(c *app.Config) { c.JWTIssuer = "http://id.example" },
+		"--auth off and --jwt-issuer":  func(c *app.Config) { c.Auth = "off" },
+		"Who may sign in?":             func(c *app.Config) { c.OIDCDomains = nil },
+		"--oidc-client-id are the sam": func(c *app.Config) { c.OIDCIssuer, c.OIDCClientID = c.JWTIssuer, c.JWTAudience },
+	} {
+		c := tokens
+		change(&c)
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%q is missing in %v", words, err)
+		}
+	}
 	for _, change := range []func(*app.Config){
 		func(c *app.Config) { c.OIDCIssuer = "http://127.0.0.1:8080/realms/x" },
 		func(c *app.Config) { c.OIDCDomains, c.OIDCGroups = nil, []string{"staff"} },

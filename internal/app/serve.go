@@ -61,7 +61,11 @@ func (s *Server) protect() (err error) {
 		return err
 	}
 	s.limits.Watch(s.guard.Bodies())
-	s.auth = auth.New(s.Hub, auth.Options{Off: c.open(), Guard: s.guard, Failures: failuresPerSecond, Proxies: c.proxies, Metrics: s.metrics})
+	tokens, err := s.openTokens()
+	if err != nil {
+		return err
+	}
+	s.auth = auth.New(s.Hub, auth.Options{Tokens: tokens, Off: c.open(), Guard: s.guard, Failures: failuresPerSecond, Proxies: c.proxies, Metrics: s.metrics})
 	clients := oauth.Options{Grants: s.Hub.Grants, Auth: s.auth, Guard: s.guard, PublicURL: c.PublicURL, Off: c.open(), Log: c.Log}
 	// A program on the server's own machine registers without a call to the internet.
 	if c.ClientDocuments == "on" || c.ClientDocuments != "off" && (!Loopback(host) || c.PublicURL != "") {

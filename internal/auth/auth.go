@@ -19,6 +19,7 @@
 //     with the key that it was made with. Nothing in it works anywhere else.
 //   - A cookie counts only in REST calls that the server's own pages make: a page
 //     of somebody else cannot use it. MCP and AG-UI know no cookies.
+//   - A token of another issuer, if [Options].Tokens accepts it, is the secret of a key of its person until it ends.
 //   - Every request is checked. A revoked key is refused as soon as Revoke has
 //     returned on this node, and within two seconds elsewhere.
 //   - Only this package decides which entity a request acts as.
@@ -69,6 +70,8 @@ type Options struct {
 	// Proxies are the networks of proxies whose header X-Forwarded-For says where a
 	// request comes from.
 	Proxies []netip.Prefix
+	// Tokens recognises people by tokens of others; nil accepts none.
+	Tokens Tokens
 	// Metrics counts rejected callers; nil is allowed.
 	Metrics *metrics.Set
 }
@@ -82,7 +85,10 @@ type Authenticator struct {
 	proxies  []netip.Prefix
 	failures *limit.Rates[string]      // of addresses
 	signIns  *limit.Rates[shoal.KeyID] // of keys that are pasted
-	refused  metrics.Counters
+	tokens   Tokens
+	// tokenSignIns are the rates of people whose tokens are new.
+	tokenSignIns *limit.Rates[madeEntity]
+	refused      metrics.Counters
 
 	mu    sync.RWMutex
 	known map[string]knownKey
@@ -116,8 +122,8 @@ const (
 	knownMax = 20_000
 	// addresses is how many addresses of failures are remembered at least.
 	addresses = 10_000
-	// mostSignIns is how often one key signs browsers in at once; it goes on at one a
-	// minute. Each sign-in is a row of the database.
+	// mostSignIns is how often one key signs browsers in at once, and how many new tokens of one person count at
+	// once; it goes on at one a minute. Each sign-in is a row of the database.
 	mostSignIns = 100
 )
 
@@ -127,7 +133,8 @@ func New(h *hub.Hub, o Options) *Authenticator {
 		hub: h, off: o.Off, guard: o.Guard, proxies: o.Proxies, known: map[string]knownKey{}, made: map[madeEntity]int64{},
 		failures: limit.NewRates[string](o.Failures, int(o.Failures*10), addresses),
 		signIns:  limit.NewRates[shoal.KeyID](1.0/60, mostSignIns, addresses),
-		refused:  o.Metrics.Counters("shoal_callers_refused_total", "Calls that were refused because of who made them or how often, by why.", "code"),
+		tokens:   o.Tokens, tokenSignIns: limit.NewRates[madeEntity](1.0/60, mostSignIns, addresses),
+		refused: o.Metrics.Counters("shoal_callers_refused_total", "Calls that were refused because of who made them or how often, by why.", "code"),
 	}
 }
 
@@ -306,7 +313,12 @@ func (a *Authenticator) bearer(r *http.Request) (caller shoal.Principal, err err
 	if strings.HasPrefix(secret, tokenPrefix) && !overMCP(r) {
 		return shoal.Principal{}, denied("This token was issued for MCP, and works at /mcp and /sse only. Use a key here; an admin creates one with \"shoal keys create\".")
 	}
-	key, err := a.recognise(r, secret)
+	var key recognised
+	if a.tokens != nil && isForeign(secret) {
+		key, err = a.recogniseToken(r, secret)
+	} else {
+		key, err = a.recognise(r, secret)
+	}
 	return principal(key), err
 }
 

@@ -166,7 +166,7 @@ func (p *Provider) finish(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	person, created, err := p.admit(r.Context(), who)
+	person, created, err := p.admit(r.Context(), who, false)
 	if err != nil {
 		return nil, err
 	}

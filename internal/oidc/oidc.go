@@ -1,5 +1,5 @@
 // Package oidc signs people in to the console with their accounts at an OpenID provider: the
-// authorization code flow with PKCE, state and nonce.
+// authorization code flow with PKCE, state and nonce. [Tokens] recognises them by access tokens.
 //
 //	p, err := oidc.New(oidc.Options{…})
 //	p.Check(ctx)                            // says in the log if the provider does not answer
@@ -121,6 +121,7 @@ type metadata struct {
 	verifier *gooidc.IDTokenVerifier
 	more     struct {
 		EndSession  string   `json:"end_session_endpoint"`
+		Keys        string   `json:"jwks_uri"`
 		Methods     []string `json:"token_endpoint_auth_methods_supported"`
 		NamesItself bool     `json:"authorization_response_iss_parameter_supported"`
 	}

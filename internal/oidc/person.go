@@ -12,13 +12,13 @@ import (
 )
 
 // admit returns the person that claims describe, created at the first sign-in, if such people may
-// sign in.
-func (p *Provider) admit(ctx context.Context, who claims) (person shoal.Entity, created bool, err error) {
+// sign in. byToken says that the claims are of an access token.
+func (p *Provider) admit(ctx context.Context, who claims, byToken bool) (person shoal.Entity, created bool, err error) {
 	if err := p.mayEnter(who); err != nil {
 		return person, false, err
 	}
 	return p.People.EnsurePerson(ctx, p.Session, access.Person{
-		ExternalID: externalID(p.Issuer, who.text("sub")), Names: names(who), Role: p.roleOf(who), Spaces: p.Spaces,
+		ExternalID: externalID(p.Issuer, who.text("sub")), Names: names(who), Role: p.roleOf(who), Spaces: p.Spaces, ByToken: byToken,
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,11 +48,13 @@ type issuer struct {
 	token    func(w http.ResponseWriter) (done bool) // instead of a token
 	extra    map[string]any                          // in the metadata
 	codes    map[string]url.Values                   // given, with the request that each belongs to
+	asked    func()                                  // for the keys
+	down     atomic.Bool                             // nothing is answered
 }
 
-func newIssuer(t *testing.T) *issuer {
+func newIssuer(t testing.TB) *issuer {
 	t.Helper()
-	i := &issuer{keys: map[string]*rsa.PrivateKey{}, alg: "RS256", change: func(map[string]any) {}, codes: map[string]url.Values{}}
+	i := &issuer{keys: map[string]*rsa.PrivateKey{}, alg: "RS256", change: func(map[string]any) {}, asked: func() {}, codes: map[string]url.Values{}}
 	i.rotate(t, "key-1")
 	mux := http.NewServeMux()
 	mux.HandleFunc("/.well-known/openid-configuration", i.metadata)
@@ -62,7 +65,13 @@ func newIssuer(t *testing.T) *issuer {
 		defer i.mu.Unlock()
 		write(w, i.info)
 	})
-	i.Server = httptest.NewServer(mux)
+	i.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if i.down.Load() {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
 	t.Cleanup(i.Close)
 	return i
 }
@@ -79,7 +88,7 @@ func fail(w http.ResponseWriter, status int, code string) {
 }
 
 // rotate signs with a new key from now on; the old ones are published no more.
-func (i *issuer) rotate(t *testing.T, id string) {
+func (i *issuer) rotate(t testing.TB, id string) {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -103,6 +112,7 @@ func (i *issuer) metadata(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (i *issuer) jwks(w http.ResponseWriter, _ *http.Request) {
+	i.asked()
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	var keys []map[string]string

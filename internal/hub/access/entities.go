@@ -294,7 +294,7 @@ func DeleteEntity(ch *core.Change, session shoal.SessionID, id shoal.EntityID) e
 			ch.Core.Presence.Forget(session, id)
 		}
 	})
-	return errors.Join(agents.CancelWork(ch, session, id), ch.DeleteEntityKeys(session, id), ch.DeleteInvitesOf(session, id), ch.DeleteRunnersOf(session, id), ch.DeleteEntity(session, id, ch.At))
+	return errors.Join(agents.CancelWork(ch, session, id), rememberRemoved(ch, session, id), ch.DeleteEntityKeys(session, id), ch.DeleteInvitesOf(session, id), ch.DeleteRunnersOf(session, id), ch.DeleteEntity(session, id, ch.At))
 }
 
 // removeFromSpace removes an entity that is being deleted from a space, open or closed.

@@ -21,6 +21,9 @@ type Person struct {
 	Names      []string
 	Role       shoal.SessionRole
 	Spaces     []shoal.SpaceID
+	// ByToken says that a token has identified them, and not the person themselves in a browser: a program
+	// that has tokens does not bring back who was removed.
+	ByToken bool
 }
 
 // nameless is the name of a person without one that is allowed.
@@ -38,7 +41,8 @@ func (p Person) name() string {
 
 // EnsurePerson returns the entity with the external id of a person, created if there is none, and
 // gives it the person's role. It checks no rights: the caller has verified who the person is.
-// It fails with Conflict if an agent has the external id.
+// It fails with Conflict if an agent has the external id, and with Unauthenticated for the token of
+// somebody who was removed.
 func (e *Entities) EnsurePerson(ctx context.Context, session shoal.SessionID, p Person) (out shoal.Entity, created bool, err error) {
 	const op = "hub.Entities.EnsurePerson"
 	find := func(tx storage.Tx) error {
@@ -73,6 +77,11 @@ func (e *Entities) EnsurePerson(ctx context.Context, session shoal.SessionID, p 
 func insertPersonOf(ch *core.Change, session shoal.SessionID, p Person) (shoal.Entity, error) {
 	if err := core.RequireOpenSession(ch, session); err != nil {
 		return shoal.Entity{}, err
+	}
+	if p.ByToken {
+		if err := notRemoved(ch, session, p.ExternalID); err != nil {
+			return shoal.Entity{}, err
+		}
 	}
 	made, err := insertPerson(ch, session, shoal.NewEntity{SessionRole: p.Role, Name: p.name(), ExternalID: &p.ExternalID})
 	if err != nil {

@@ -35,6 +35,8 @@ type KeyTx interface {
 	// RevokedKey reports whether a key with this hash was deleted, alone or together with
 	// its entity. It does not know the keys of deleted sessions.
 	RevokedKey(hash string) (bool, error)
+	// RevokeHash makes RevokedKey report a hash that no key has, until its session is deleted.
+	RevokeHash(session shoal.SessionID, hash string) error
 	// DeleteEntityKeys is DeleteKey for every key of an entity, and deletes all its subscriptions.
 	DeleteEntityKeys(session shoal.SessionID, entity shoal.EntityID) error
 	// EndedRights returns those of the given rights that have ended at a time: revoked or

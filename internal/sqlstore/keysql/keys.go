@@ -104,6 +104,12 @@ func (t *Tx) RevokedKey(hash string) (bool, error) {
 	return sqlconn.Exists(t.c, `SELECT 1 FROM revoked_keys WHERE hash = $1`, hash)
 }
 
+// RevokeHash implements [hub.KeyTx].
+func (t *Tx) RevokeHash(session shoal.SessionID, hash string) error {
+	_, err := t.c.Exec(`INSERT INTO revoked_keys (hash, session_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, hash, session)
+	return err
+}
+
 // Keys implements [hub.KeyTx].
 func (t *Tx) Keys(session shoal.SessionID, after shoal.KeyID, limit int) ([]shoal.Key, error) {
 	if session == "" {

@@ -52,6 +52,10 @@ var keyTests = map[string]func(*storecase.Case){
 		c.WantError(shoal.NotFound, func(tx storage.Tx) error { return tx.DeleteKey("", full.ID) })
 		storecase.Equal(c, "whether the deleted one was revoked", storecase.Read(c, func(tx storage.Tx) (bool, error) { return tx.RevokedKey(hash + "1") }), true)
 		storecase.Equal(c, "whether the other one was", storecase.Read(c, func(tx storage.Tx) (bool, error) { return tx.RevokedKey(hash + "2") }), false)
+		c.Update(func(tx storage.Tx) error {
+			return errors.Join(tx.RevokeHash(c.Session, hash+"4"), tx.RevokeHash(c.Session, hash+"4"))
+		})
+		storecase.Equal(c, "whether a hash was that no key has", storecase.Read(c, func(tx storage.Tx) (bool, error) { return tx.RevokedKey(hash + "4") }), true)
 	},
 
 	"a key that is renewed ends so long after its last use": func(c *storecase.Case) {
