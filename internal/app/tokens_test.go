@@ -109,7 +109,7 @@ func TestTokensOfAnIssuer(t *testing.T) {
 		}
 		r.Header.Set("Authorization", "Bearer "+token)
 		answer, err := http.DefaultClient.Do(r)
-		if err != nil || answer.StatusCode != 200 {
+		if err != nil || answer.StatusCode != http.StatusOK {
 			t.Fatalf("the stream: %v %v", answer, err)
 		}
 		lines := bufio.NewReader(answer.Body)
@@ -117,11 +117,11 @@ func TestTokensOfAnIssuer(t *testing.T) {
 			t.Fatal(err)
 		}
 		return ends(func() {
-			_, _ = io.Copy(io.Discard, lines) // until the server ends it
-			_ = answer.Body.Close()
-		}), ends(func() {
-			do(token, http.MethodPost, "/v1/sessions/default/entities/"+who+"/wait", `{"kind":"mentions","timeoutMs":60000}`)
-		})
+				_, _ = io.Copy(io.Discard, lines) // until the server ends it
+				_ = answer.Body.Close()
+			}), ends(func() {
+				do(token, http.MethodPost, "/v1/sessions/default/entities/"+who+"/wait", `{"kind":"mentions","timeoutMs":60000}`)
+			})
 	}
 	within := func(what string, since time.Time, limit time.Duration, done ...<-chan time.Time) {
 		t.Helper()

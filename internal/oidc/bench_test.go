@@ -3,6 +3,7 @@
 package oidc_test
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"syscall"
 	"testing"
@@ -38,7 +39,7 @@ func BenchmarkCallers(b *testing.B) {
 	token := i.sign(map[string]any{"iss": i.URL, "aud": audience, "sub": "sub-1", "iat": now, "exp": now + 3600, "name": "Ann Lee", "email": "ann@example.com", "groups": []string{"staff", "all", "developers"}})
 	for name, secret := range map[string]string{"key": *key.Secret, "token": token} {
 		b.Run(name, func(b *testing.B) {
-			r := httptest.NewRequest("GET", "/v1/me", nil)
+			r := httptest.NewRequest(http.MethodGet, "/v1/me", nil)
 			r.Header.Set("Authorization", "Bearer "+secret)
 			defer reportCPU(b)()
 			for b.Loop() {
