@@ -17,8 +17,8 @@ var upperInName = regexp.MustCompile(`[A-Z]`)
 var fieldFirst = regexp.MustCompile(`^([a-z][A-Za-z.]*(?:\[\d+\])?) (?:must|may|cannot|needs|exceeds|has|is) `)
 
 // withFlags returns err with fields of the REST API, such as "scopes[0]" and "query.act",
-// replaced by the flags of the command that have the same name. Fields that no flag has keep
-// their names.
+// replaced by the flags of the command that have the same name; --renew sets "renewForMs". Fields that
+// no flag has keep their names.
 func withFlags(chosen *kong.Context, err error) error {
 	var e *shoal.Error
 	if chosen == nil || !errors.As(err, &e) || e.Kind != shoal.InvalidArgument {
@@ -40,12 +40,12 @@ func withFlags(chosen *kong.Context, err error) error {
 
 // flagOf returns the name of the flag of the command that sets a field of a request, else "".
 func flagOf(chosen *kong.Context, location string) string {
-	name := strings.TrimPrefix(strings.TrimPrefix(location, "query."), "body.")
-	name, _, _ = strings.Cut(name, "[")
+	name, _, _ := strings.Cut(location, "[")
+	name = name[strings.LastIndex(name, ".")+1:]
 	name = strings.ToLower(upperInName.ReplaceAllString(name, "-$0"))
 	for _, flag := range chosen.Flags() {
 		switch flag.Name {
-		case name, strings.TrimSuffix(name, "s"), strings.TrimSuffix(name, "-id"):
+		case name, strings.TrimSuffix(name, "s"), strings.TrimSuffix(name, "-id"), strings.TrimSuffix(name, "-ms"), strings.TrimSuffix(name, "-for-ms"):
 			return flag.Name
 		}
 	}

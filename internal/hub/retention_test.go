@@ -25,7 +25,7 @@ func TestTheServerLimitsWhatASessionKeeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hour := time.Hour.Milliseconds()
 		h := shop(t, func(o *hub.Options) { o.Keep = shoal.Retention{MessagesForMs: 2 * hour} })
-		if _, err := keepMessages(t, h, 2*hour+1); !errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), "retention.messagesForMs must be at most 7200000 milliseconds (2h)") {
+		if _, err := keepMessages(t, h, 2*hour+1); !errors.Is(err, shoal.InvalidArgument) || !strings.Contains(err.Error(), "retention.messagesForMs must be at most 7200000 (2h)") {
 			t.Errorf("a longer time is answered with %v", err)
 		}
 		if s, err := keepMessages(t, h, 2*hour); err != nil || s.Retention.MessagesForMs != 2*hour {

@@ -66,7 +66,7 @@ func (r Retention) Beyond(server Retention) (all []Problem) {
 	most := server.fields()
 	for i, f := range r.fields() {
 		if limit := *most[i].ms; limit > 0 && *f.ms > limit {
-			all = append(all, Problem{f.name, fmt.Sprintf("must be at most %d milliseconds (%s), which is how long this server keeps %s; 0 means as long", limit, Text(limit), f.what)})
+			all = append(all, Problem{f.name, fmt.Sprintf("must be at most %d (%s), as long as this server keeps %s", limit, Text(limit), f.what)})
 		}
 	}
 	return all

@@ -16,7 +16,7 @@ type SessionsCommand struct {
 	Create sessionsCreateCmd `cmd:"" help:"Create a session; requires --admin."`
 	Limits sessionsLimitsCmd `cmd:"" help:"Show or, with --admin, change the limits on model calls that one message can cause."`
 	Rights sessionsRightsCmd `cmd:"" help:"Show or, with --admin, change who may change the spaces of the session."`
-	Keep   sessionsKeepCmd   `cmd:"" help:"Show or, with --admin, change how long the session keeps messages, runs and what models were sent."`
+	Keep   sessionsKeepCmd   `cmd:"" help:"Show or change how long the session keeps messages, runs and what models were sent."`
 }
 
 var sessionHead = []string{"ID", "NAME", "STATUS", "CREATED"}
