@@ -58,11 +58,11 @@ func TestShapes(t *testing.T) {
 	}{
 		"session": {
 			shoal.Session{ID: "default", Name: "default", Status: shoal.SessionStatusOpen, CreatedAt: moment},
-			`{"id":"default","name":"default","status":"open","limits":{"maxCostPerRequest":0,"maxTokensPerRequest":0},"spaceRights":"","createdAt":` + at + `,"closedAt":null}`,
+			`{"id":"default","name":"default","status":"open","limits":{"maxCostPerRequest":0,"maxTokensPerRequest":0},"spaceRights":"","retention":{"messagesForMs":0,"runsForMs":0,"promptsForMs":0},"createdAt":` + at + `,"closedAt":null}`,
 		},
 		"closed session": {
 			shoal.Session{ID: "lab", Name: "Lab", Status: shoal.SessionStatusClosed, Limits: shoal.Limits{MaxCostPerRequest: 2.5, MaxTokensPerRequest: 7}, CreatedAt: moment, ClosedAt: &later},
-			`{"id":"lab","name":"Lab","status":"closed","limits":{"maxCostPerRequest":2.5,"maxTokensPerRequest":7},"spaceRights":"","createdAt":` + at + `,"closedAt":` + then + `}`,
+			`{"id":"lab","name":"Lab","status":"closed","limits":{"maxCostPerRequest":2.5,"maxTokensPerRequest":7},"spaceRights":"","retention":{"messagesForMs":0,"runsForMs":0,"promptsForMs":0},"createdAt":` + at + `,"closedAt":` + then + `}`,
 		},
 		"entity": {entity, entityJSON},
 		"empty entity": {
