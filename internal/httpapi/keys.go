@@ -17,8 +17,8 @@ func keyRoutes() []route {
 		},
 		{
 			method: http.MethodGet, path: "/v1/keys", do: listKeys, id: "listKeys", tag: "Keys",
-			summary: "List keys", about: "Ordered by id, without their secrets. Those with a `device` are the sign-ins of browsers, which end after 12 hours without use. For admins and owners of the session; everybody may list their own sign-ins.",
-			query:  append([]param{{"signIns", "Only the sign-ins of browsers. A participant that is not an owner gets its own.", booleanParam}}, listParams...),
+			summary: "List keys", about: "Ordered by id, without their secrets. Those with a `device` are sign-ins: of browsers, which end after 12 hours without use, of command lines, and of programs with tokens of an issuer. For admins and owners of the session; everybody may list their own sign-ins.",
+			query:  append([]param{{"signIns", "Only sign-ins. A participant that is not an owner gets its own.", booleanParam}}, listParams...),
 			status: http.StatusOK, out: page[shoal.Key]{}, errors: []shoal.Kind{shoal.Forbidden},
 		},
 		{
@@ -33,7 +33,7 @@ func keyRoutes() []route {
 		},
 		{
 			method: http.MethodDelete, path: "/v1/keys/{key}", do: revokeKey, id: "revokeKey", tag: "Keys",
-			summary: "Revoke a key", about: "The key stops working at once, and its open streams end; the sign-in of a browser is signed out. For admins and owners of the session; everybody may end the sign-ins of browsers that act as the same participant.",
+			summary: "Revoke a key", about: "The key stops working at once, and its open streams end; a sign-in is signed out. For admins and owners of the session; everybody may end the sign-ins of the same participant.",
 			status: http.StatusNoContent, errors: []shoal.Kind{shoal.Forbidden},
 		},
 	}

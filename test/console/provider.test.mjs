@@ -103,7 +103,7 @@ test("signed-in browsers are listed, and one that is ended elsewhere notices", a
   const here = await signedIn("bob", "/s/default/settings?tab=browser");
   const there = await signedIn("bob");
   await here.page.reload();
-  const list = here.page.getByRole("region", { name: "Signed-in browsers" });
+  const list = here.page.getByRole("region", { name: "Signed-in devices" });
   await list.getByText("this browser").waitFor();
   await eventually("both are in the list", async () => (await list.getByRole("listitem").count()) === 2);
   assert.ok((await list.textContent()).includes("127.0.0.1"));

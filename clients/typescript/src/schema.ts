@@ -144,7 +144,7 @@ export interface paths {
         };
         /**
          * List keys
-         * @description Ordered by id, without their secrets. Those with a `device` are the sign-ins of browsers, which end after 12 hours without use. For admins and owners of the session; everybody may list their own sign-ins.
+         * @description Ordered by id, without their secrets. Those with a `device` are sign-ins: of browsers, which end after 12 hours without use, of command lines, and of programs with tokens of an issuer. For admins and owners of the session; everybody may list their own sign-ins.
          */
         readonly get: operations["listKeys"];
         readonly put?: never;
@@ -171,7 +171,7 @@ export interface paths {
         readonly post?: never;
         /**
          * Revoke a key
-         * @description The key stops working at once, and its open streams end; the sign-in of a browser is signed out. For admins and owners of the session; everybody may end the sign-ins of browsers that act as the same participant.
+         * @description The key stops working at once, and its open streams end; a sign-in is signed out. For admins and owners of the session; everybody may end the sign-ins of the same participant.
          */
         readonly delete: operations["revokeKey"];
         readonly options?: never;
@@ -4774,7 +4774,7 @@ export interface operations {
     readonly listKeys: {
         readonly parameters: {
             readonly query?: {
-                /** @description Only the sign-ins of browsers. A participant that is not an owner gets its own. */
+                /** @description Only sign-ins. A participant that is not an owner gets its own. */
                 readonly signIns?: boolean;
                 /** @description The `nextCursor` of the previous page. */
                 readonly cursor?: string;

@@ -1,4 +1,4 @@
-// The browsers that are signed in: as this person, and for admins and owners all of them.
+// The browsers, command lines and programs that are signed in: as this person, and for admins and owners all of them.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "@/api/client";
@@ -22,9 +22,9 @@ export function SignIns() {
   return (
     <section aria-labelledby="sign-ins" className="flex flex-col gap-3">
       <h3 id="sign-ins" className="text-lg font-semibold">
-        Signed-in browsers
+        Signed-in devices
       </h3>
-      <p className="text-soft">{admin ? "All browsers that are signed in to this server, or to your session." : "All browsers in which you are signed in."} A sign-in ends after 12 hours without use, at the latest after 30 days.</p>
+      <p className="text-soft">{admin ? "All browsers, command lines and programs that are signed in to this server, or to your session." : "All browsers, command lines and programs that are signed in as you."} A browser is signed out after 12 hours without use, and after 30 days.</p>
       {found.isPending && <Loading />}
       {found.isError && <Failed error={found.error} retry={() => void found.refetch()} />}
       {found.isSuccess && (

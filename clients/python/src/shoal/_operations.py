@@ -460,8 +460,9 @@ class AsyncOperations:
         return await self.call("GET", "/v1/sessions/{session}/invites", {"session": session}, query={"cursor": cursor, "limit": limit})
 
     async def list_keys(self, *, sign_ins: bool | None = None, cursor: str | None = None, limit: int | None = None) -> KeyPage:
-        """Ordered by id, without their secrets. Those with a `device` are the sign-ins of browsers, which end after 12
-        hours without use. For admins and owners of the session; everybody may list their own sign-ins.
+        """Ordered by id, without their secrets. Those with a `device` are sign-ins: of browsers, which end after 12 hours
+        without use, of command lines, and of programs with tokens of an issuer. For admins and owners of the session;
+        everybody may list their own sign-ins.
         """
         return await self.call("GET", "/v1/keys", {}, query={"signIns": sign_ins, "cursor": cursor, "limit": limit})
 
@@ -675,8 +676,8 @@ class AsyncOperations:
         return await self.call("POST", "/v1/sessions/{session}/runs/{run}/retry", {"session": session, "run": run}, idempotency_key=idempotency_key)
 
     async def revoke_key(self, key: str) -> None:
-        """The key stops working at once, and its open streams end; the sign-in of a browser is signed out. For admins and
-        owners of the session; everybody may end the sign-ins of browsers that act as the same participant.
+        """The key stops working at once, and its open streams end; a sign-in is signed out. For admins and owners of the
+        session; everybody may end the sign-ins of the same participant.
         """
         await self.call("DELETE", "/v1/keys/{key}", {"key": key})
 
@@ -1148,8 +1149,9 @@ class Operations:
         return self.call("GET", "/v1/sessions/{session}/invites", {"session": session}, query={"cursor": cursor, "limit": limit})
 
     def list_keys(self, *, sign_ins: bool | None = None, cursor: str | None = None, limit: int | None = None) -> KeyPage:
-        """Ordered by id, without their secrets. Those with a `device` are the sign-ins of browsers, which end after 12
-        hours without use. For admins and owners of the session; everybody may list their own sign-ins.
+        """Ordered by id, without their secrets. Those with a `device` are sign-ins: of browsers, which end after 12 hours
+        without use, of command lines, and of programs with tokens of an issuer. For admins and owners of the session;
+        everybody may list their own sign-ins.
         """
         return self.call("GET", "/v1/keys", {}, query={"signIns": sign_ins, "cursor": cursor, "limit": limit})
 
@@ -1363,8 +1365,8 @@ class Operations:
         return self.call("POST", "/v1/sessions/{session}/runs/{run}/retry", {"session": session, "run": run}, idempotency_key=idempotency_key)
 
     def revoke_key(self, key: str) -> None:
-        """The key stops working at once, and its open streams end; the sign-in of a browser is signed out. For admins and
-        owners of the session; everybody may end the sign-ins of browsers that act as the same participant.
+        """The key stops working at once, and its open streams end; a sign-in is signed out. For admins and owners of the
+        session; everybody may end the sign-ins of the same participant.
         """
         self.call("DELETE", "/v1/keys/{key}", {"key": key})
 
