@@ -13,7 +13,7 @@ import { notify } from "@/ui/notice";
 import { Empty, Failed, Loading } from "@/ui/placeholder";
 import { Moment } from "@/ui/time";
 import { limits } from "@/connect/scopes";
-import { NewKeyDialog } from "./new-key";
+import { NewKey, NewKeyDialog } from "./new-key";
 import { keysKey } from "./queries";
 import { RotateKey } from "./rotate-key";
 
@@ -23,6 +23,7 @@ export function Keys() {
   const [making, setMaking] = useState(false);
   const [revoking, setRevoking] = useState<Key>();
   const [rotating, setRotating] = useState<Key>();
+  const [made, setMade] = useState<Key>();
   const keys = useQuery({ queryKey: keysKey, queryFn: () => allPages((cursor) => api.GET("/v1/keys", { params: { query: { limit: 200, cursor } } })) });
   if (keys.isPending) return <Loading />;
   if (keys.isError) return <Failed error={keys.error} retry={() => void keys.refetch()} />;
@@ -53,7 +54,8 @@ export function Keys() {
         </>
       )}
       {making && <NewKeyDialog onClose={() => setMaking(false)} />}
-      {rotating !== undefined && <RotateKey of={rotating} onClose={() => setRotating(undefined)} />}
+      {rotating !== undefined && <RotateKey of={rotating} onClose={() => setRotating(undefined)} onMade={setMade} />}
+      {made !== undefined && <NewKey made={made} onClose={() => setMade(undefined)} />}
       {revoking !== undefined && <Revoke of={revoking} onClose={() => setRevoking(undefined)} />}
     </>
   );

@@ -1,4 +1,4 @@
-// Asks for confirmation before an action that cannot be undone, and says what will happen.
+// Asks for confirmation before an action, such as one that cannot be undone, and says what will happen.
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useId, useState } from "react";
 import { Button } from "./button";
@@ -13,6 +13,8 @@ interface Props {
   children: ReactNode;
   /** The label of the button that does it. */
   action: string;
+  /** How the button looks: as one that deletes something, or not. */
+  tone?: "danger" | "primary";
   /** The text that has to be typed first, for actions that delete a lot. */
   word?: string;
   /** Performs the action. The dialog closes when it is done, and shows an error if it fails. */
@@ -20,7 +22,7 @@ interface Props {
 }
 
 /** The dialog. It is open while it is rendered. */
-export function Confirm({ onClose, title, children, action, word, run }: Props) {
+export function Confirm({ onClose, title, children, action, tone = "danger", word, run }: Props) {
   const [typed, setTyped] = useState("");
   const doing = useMutation({ mutationFn: run, onSuccess: onClose });
   const form = useId();
@@ -32,7 +34,7 @@ export function Confirm({ onClose, title, children, action, word, run }: Props) 
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button tone="danger" type="submit" form={form} busy={doing.isPending} disabled={word !== undefined && typed !== word}>
+          <Button tone={tone} type="submit" form={form} busy={doing.isPending} disabled={word !== undefined && typed !== word}>
             {action}
           </Button>
         </>
