@@ -1,0 +1,1 @@
+import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{M as t}from"./removable-C_m1C8LP.js";import{v as n}from"./router-nFHQFZCf.js";import{E as r,V as i,q as a}from"./index-CTgjT-0L.js";var o=e(n(),1),s;function c(){let{actor:e}=r(),n=t(),c=i(e??``)?.sessionRole;(0,o.useEffect)(()=>{c!==void 0&&c!==s&&(s!==void 0&&n.invalidateQueries({queryKey:a}),s=c)},[c,n])}export{c as t};

@@ -1,0 +1,1 @@
+import{r as e}from"./settings-only-DIAuR10H.js";import{d as t,r as n}from"./client-4Wbd4lC8.js";var r=e=>[`runners`,e],i=i=>e({queryKey:r(i),queryFn:()=>t(e=>n.GET(`/v1/sessions/{session}/runners`,{params:{path:{session:i},query:{limit:200,cursor:e}}})),refetchInterval:1e4});export{i as n,r as t};

@@ -1,1 +1,0 @@
-import{i as e,s as t}from"./client-4Wbd4lC8.js";import{Y as n}from"./index-D6B8NfOf.js";async function r(t){let{signIn:n}=await e(`POST`,`/console/login`,t);await i(n)}async function i(e){await t(e),n()}export{i as n,r as t};
