@@ -13,6 +13,7 @@ import (
 	"github.com/shoal-dev/shoal/client"
 	"github.com/shoal-dev/shoal/internal/app"
 	"github.com/shoal-dev/shoal/internal/apptest"
+	"github.com/shoal-dev/shoal/internal/shoaltest/faultproxy"
 )
 
 // serving is a server with the remote agent clerk in the space welcome, which a program of
@@ -34,13 +35,13 @@ func hostRemote(t *testing.T) *serving {
 	if _, err := s.Operator.PutAgent(t.Context(), "clerk", client.ConfigJSON, []byte(remoteConfig)); err != nil {
 		t.Fatal(err)
 	}
-	s.session = s.program(s.Agent("clerk"))
+	s.session = s.program(s.URL, s.Agent("clerk"))
 	return s
 }
 
-func (s *serving) program(key string) *client.Session {
+func (s *serving) program(url, key string) *client.Session {
 	s.t.Helper()
-	c, err := client.New(client.Options{URL: s.URL, Key: key})
+	c, err := client.New(client.Options{URL: url, Key: key})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -584,12 +585,17 @@ func TestServeTakesMessagesInOverARestart(t *testing.T) {
 	}
 }
 
-// A program that stops in order gives its runs back with all that it has done, and another goes on at
-// once: the lease has not ended then.
+// A program that stops in order gives its runs back with all that it has done, also if its line is cut
+// meanwhile, and another goes on at once: the lease has not ended then.
 func TestServeGivesItsRunsBack(t *testing.T) {
-	for _, begins := range []bool{true, false} {
-		t.Run(fmt.Sprint("begun ", begins), func(t *testing.T) {
+	for name, begins := range map[string]bool{"begun": true, "not begun": false, "over a cut": true} {
+		t.Run(name, func(t *testing.T) {
 			s := hostRemote(t)
+			if name == "over a cut" {
+				p := faultproxy.New(t, "tcp", strings.TrimPrefix(s.URL, "http://"))
+				p.Harm(faultproxy.Fault{Gate: faultproxy.Once(`"released"`)}, faultproxy.Fault{})
+				s.session = s.program("http://"+p.Addr(), s.Agent("clerk"))
+			}
 			began := make(chan struct{})
 			s.serveWith(client.ServeOptions{HandlerStarts: true}, func(ctx context.Context, w *client.Work) error {
 				if begins {

@@ -221,13 +221,17 @@ func (w *Work) giveBack(goesOn bool) {
 		w.push(shoal.WorkLine{Type: shoal.WorkReleased})
 		w.mu.Unlock()
 	}
-	for {
+	for delays := (backoff{first: callFirst, most: callMost}); ; {
 		lines, done := w.next()
 		if done {
 			return
 		}
-		if end := w.post(ctx, lines); end.err != nil {
-			w.program.o.Log(end.err)
+		end := w.post(ctx, lines)
+		if end.err == nil {
+			continue
+		}
+		w.program.o.Log(end.err)
+		if !end.refused && !end.unknown || !pause(ctx, max(delays.next(), end.after)) {
 			return
 		}
 	}

@@ -198,10 +198,15 @@ export class Lines {
   private async giveBack(): Promise<void> {
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(), giveBackWithinMs);
-    let error: ShoalError | undefined;
-    while (this.queue.length > 0 && error === undefined) error = await this.post(this.next(), limit.signal);
+    const delays = new Backoff(100, 2000);
+    while (this.queue.length > 0) {
+      const error = await this.post(this.next(), limit.signal);
+      if (error === undefined) continue;
+      this.options.onError(error);
+      if (limit.signal.aborted || !isPassing(error)) break;
+      await pause(Math.max(delays.next(), error.retryAfterMs), limit.signal);
+    }
     clearTimeout(timer);
-    if (error !== undefined) this.options.onError(error);
   }
 
   private async follow(onOrder: (order: Order) => void): Promise<void> {

@@ -104,17 +104,22 @@ func servedAndCanceled(t *testing.T, command []string) {
 	}
 }
 
-// A program that stops in order gives its run back: another one goes on at once, after what was
-// written.
+// A program that stops in order gives its run back, although its line is cut meanwhile: another one goes
+// on at once, after what was written.
 func servedAndGivenBack(t *testing.T, command []string) {
 	s, key := Hosted(t)
-	d := drive(t, command, "serve", s.URL, key, "clerk")
+	p := faultproxy.New(t, "tcp", strings.TrimPrefix(s.URL, "http://"))
+	p.Harm(faultproxy.Fault{Gate: faultproxy.Once(`"released"`)}, faultproxy.Fault{})
+	d := drive(t, command, "serve", "http://"+p.Addr(), key, "clerk")
 	id := Ask(t, s, "Wait until I cancel")
 	written(t, s, id, "Working")
 	_ = d.In.Close() // which ends the program
 	d.next(func(l said) bool { return l.Served })
 	if got := Claim(t, s, key); len(got) != 1 || got[0].Run.ID != id || len(got[0].Written) != 1 || got[0].Written[0].Text != "Working" {
 		t.Errorf("the next program gets %+v, want run %s with what it has written", got, id)
+	}
+	if p.Cuts() != 1 {
+		t.Errorf("the line was cut %d times", p.Cuts())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -149,6 +150,16 @@ func On(pattern []byte) func() Gate {
 			}
 			tail = append([]byte(nil), seen[max(0, len(seen)-len(pattern)+1):]...)
 			return len(piece), false
+		}
+	}
+}
+
+// Once resets one connection before a piece with a text, of which nothing passes. All others pass.
+func Once(text string) func() Gate {
+	var cut atomic.Bool
+	return func() Gate {
+		return func(piece []byte) (int, bool) {
+			return 0, bytes.Contains(piece, []byte(text)) && cut.CompareAndSwap(false, true)
 		}
 	}
 }

@@ -209,10 +209,16 @@ class Lines:
             self._on_error(error)
 
     async def _post_all(self) -> ShoalError | None:
-        error: ShoalError | None = None
-        while self._queue and error is None:
+        delays = Backoff(0.1, 2)
+        while self._queue:
             error = await self._post(self._next())
-        return error
+            if error is None:
+                continue
+            if not passes(error):
+                return error
+            self._on_error(error)
+            await asyncio.sleep(max(delays.next(), error.retry_after))
+        return None
 
     async def _follow(self) -> None:
         path = f"{self._path}/orders{self._query}"
