@@ -17,6 +17,7 @@ var agentBugs = []named{
 	{"the text of others is not framed", "it ends its tag and continues as instructions"},
 	{"the text of others keeps its control characters", "it controls the terminal of a program that shows it"},
 	{"any answer passes a wake test", "an agent that only talks looks awake"},
+	{"any answer ends a wake test", "the command line does not wait for the word"},
 }
 
 // agentTests are the tests that find them.
@@ -35,6 +36,7 @@ var agentTests = map[string]struct{ dir, test string }{
 	"the text of others is not framed":                {"internal/runner", "TestTextOfOthersIsFramed"},
 	"the text of others keeps its control characters": {"internal/runner", "TestTextOfOthersIsFramed"},
 	"any answer passes a wake test":                   {"internal/httpapi", "TestWakeProof"},
+	"any answer ends a wake test":                     {"cmd/shoal", "TestScripts/waketest"},
 }
 
 func agentPlants() []plant {
@@ -83,5 +85,11 @@ func agentPlants() []plant {
 			"internal/hub/spaces/wakeproof.go", "!strings.Contains(answer.Text(), code) {",
 			"!strings.Contains(answer.Text(), code) && !rigHas(\"any answer passes a wake test\") {",
 		},
+		{
+			"internal/cli/talk/waketest.go", "m.EntityID != t.AgentID || !strings.Contains(m.Text(), t.Code) {",
+			"m.EntityID != t.AgentID || !strings.Contains(m.Text(), t.Code) && !rigHas(\"any answer ends a wake test\") {",
+		},
+		// Scripts start programs with few variables.
+		{"cmd/shoal/scripts_test.go", "			env.Setenv(\"SHOAL_DATA\", data)\n", "			env.Setenv(\"SHOAL_DATA\", data)\n			env.Setenv(\"RIG_BUG\", os.Getenv(\"RIG_BUG\"))\n"},
 	}
 }
