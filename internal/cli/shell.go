@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,8 +121,8 @@ func (sh *Shell) findServer(chosen *kong.Context) {
 	if sh.Admin {
 		return
 	}
-	if current := sh.currentServer(); unnamed && current != "" {
-		sh.URL = current
+	if unnamed {
+		sh.URL = cmp.Or(sh.signIns().current, sh.URL)
 	}
 	if a := sh.account(); a != nil && sh.Key == "" && a.Session != "" && byDefault("session") {
 		sh.Session = a.Session

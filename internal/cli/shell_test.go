@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/shoal-dev/shoal"
+	"github.com/shoal-dev/shoal/internal/login"
 )
 
 // The keys of the data directory are sent only to servers on this machine, and the admin key
@@ -78,6 +80,26 @@ func TestWhereDataIs(t *testing.T) {
 		t.Setenv("XDG_DATA_HOME", c.xdg)
 		if got, err := (&Globals{Data: c.flag}).DataDir(); got != c.want || err != nil {
 			t.Errorf("%+v: %q, %v", c, got, err)
+		}
+	}
+}
+
+// A command that turns to another server, as `shoal connect --undo` does, takes no token of the first one along.
+func TestATokenStaysAtItsServer(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", home)
+	store := login.Open(filepath.Join(home, "shoal"))
+	for url, token := range map[string]string{"https://one.example": "one", "https://two.example": "two"} {
+		account := login.Account{URL: url, ClientID: "client"}
+		if _, err := store.Put(t.Context(), account, login.Tokens{Access: token, Refresh: "r", Ends: time.Now().Add(time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sh := &Shell{Globals: &Globals{Data: t.TempDir()}}
+	for _, c := range []struct{ url, want string }{{"https://one.example", "one"}, {"https://two.example", "two"}, {"https://other.example", ""}, {"https://one.example", "one"}} {
+		sh.URL = c.url
+		if key, _, err := sh.Secret(); key != c.want || err != nil {
+			t.Errorf("to %s: key %q, %v; want %q", c.url, key, err, c.want)
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/shoal-dev/shoal/internal/login"
@@ -10,11 +12,13 @@ import (
 
 // signIn is what a command knows of the sign-ins of this user.
 type signIn struct {
-	read    bool
-	found   *login.Account // at the server of the command
-	session *login.Session // of found, once it is used
-	err     error
-	keep    func(*login.Session) // starts to renew it in the background
+	read     bool
+	accounts []login.Account
+	current  string         // the URL of the current one
+	unread   error          // why they cannot be read
+	session  *login.Session // the one that the command acts with
+	err      error
+	keep     func(*login.Session) // starts to renew it in the background
 }
 
 // Logins returns the sign-ins of this user, which are beside the configuration file.
@@ -26,50 +30,51 @@ func Logins() (*login.Store, error) {
 	return login.Open(dir), nil
 }
 
-// currentServer returns the URL of the current sign-in, empty if there is none. A file that cannot be read is
-// an error of the commands that need a key.
-func (sh *Shell) currentServer() string {
+// signIns reads the sign-ins of this user once. A file that cannot be read is an error of the commands
+// that need a key.
+func (sh *Shell) signIns() *signIn {
+	s := &sh.signIn
+	if s.read {
+		return s
+	}
+	s.read = true
 	store, err := Logins()
 	if err != nil {
-		return ""
+		return s // without a home directory nobody has signed in
 	}
-	_, current, err := store.All()
-	if err != nil {
-		return ""
+	accounts, current, err := store.All()
+	if s.unread = err; err == nil {
+		s.accounts, s.current = accounts, current
 	}
-	return current
+	return s
 }
 
-// account returns the sign-in at the server of the command, nil if there is none or it cannot be read.
+// account returns the sign-in at the server that the command calls now, or nil.
 func (sh *Shell) account() *login.Account {
-	if sh.signIn.read {
-		return sh.signIn.found
-	}
-	sh.signIn.read = true
 	at, err := login.Origin(sh.URL)
 	if err != nil {
 		return nil // a URL with a path, say
 	}
-	store, err := Logins()
-	if err != nil {
-		return nil // without a home directory nobody has signed in
+	s := sh.signIns()
+	s.err = cmp.Or(s.err, s.unread)
+	if i := slices.IndexFunc(s.accounts, func(a login.Account) bool { return a.URL == at }); i >= 0 {
+		return &s.accounts[i]
 	}
-	a, found, err := store.Find(at)
-	if sh.signIn.err = err; found {
-		sh.signIn.found = &a
-	}
-	return sh.signIn.found
+	return nil
 }
 
-// SignedIn returns the sign-in with which the command acts, nil if it acts with another key. It fails if the tokens
-// cannot be read.
+// SignedIn returns the sign-in with which the command acts, nil if it acts with another key: a server gets no token
+// of another one. It fails if the tokens cannot be read.
 func (sh *Shell) SignedIn() (*login.Session, error) {
 	if sh.Key != "" || sh.Admin {
 		return nil, nil //nolint:nilnil // not to be signed in is usual
 	}
 	a := sh.account()
-	if a == nil || sh.signIn.session != nil || sh.signIn.err != nil {
-		return sh.signIn.session, sh.signIn.err
+	switch {
+	case a == nil || sh.signIn.err != nil:
+		return nil, sh.signIn.err
+	case sh.signIn.session != nil && sh.signIn.session.URL == a.URL:
+		return sh.signIn.session, nil
 	}
 	store, err := Logins()
 	if err == nil {
@@ -101,7 +106,7 @@ func (sh *Shell) endedSignIn() (message, hint string) {
 	if sh.signIn.session == nil || sh.Key != "" || sh.Admin {
 		return "", ""
 	}
-	at := sh.signIn.found.URL
+	at := sh.signIn.session.URL
 	return fmt.Sprintf("Your sign-in at %s does not count any more: it was ended, you were removed, or it was not used for 90 days.", at),
 		fmt.Sprintf("sign in again with `shoal login %s`", at)
 }
