@@ -30,10 +30,10 @@ func (c *Config) checkPeople() error {
 			c.AllowOrigins = append(slices.Clone(c.AllowOrigins), c.PublicURL)
 		}
 	}
+	if c.JWTIssuer == "" && c.JWTAudience != "" {
+		return shoal.E(op, shoal.InvalidArgument, "--jwt-issuer is missing: name the issuer of the tokens, or leave --jwt-audience out.")
+	}
 	if c.OIDCIssuer == "" && c.JWTIssuer == "" {
-		if c.JWTAudience != "" {
-			return shoal.E(op, shoal.InvalidArgument, "--jwt-issuer is missing: name the issuer of the tokens, or leave --jwt-audience out.")
-		}
 		if c.OIDCClientID != "" || c.OIDCSecretFile != "" || len(c.OIDCDomains)+len(c.OIDCGroups)+len(c.OIDCRoles) > 0 {
 			return shoal.E(op, shoal.InvalidArgument, "--oidc-issuer is missing: name the OpenID provider, or leave its other settings out.")
 		}
@@ -48,8 +48,6 @@ func (c *Config) checkPeople() error {
 		return shoal.E(op, shoal.InvalidArgument, "--oidc-client-id is missing: register this server at the OpenID provider as a client that is a web application, and set the id that it gets there.")
 	case c.JWTIssuer != "" && c.JWTAudience == "":
 		return shoal.E(op, shoal.InvalidArgument, "--jwt-audience is missing: without it, tokens that the issuer has made for other servers would count here.")
-	case c.JWTIssuer == "" && c.JWTAudience != "":
-		return shoal.E(op, shoal.InvalidArgument, "--jwt-issuer is missing: name the issuer of the tokens, or leave --jwt-audience out.")
 	case c.JWTIssuer != "" && c.JWTIssuer == c.OIDCIssuer && c.JWTAudience == c.OIDCClientID:
 		return shoal.E(op, shoal.InvalidArgument, "--jwt-audience and --oidc-client-id are the same: the ID token of every sign-in would be a key. Give the API a name of its own at the issuer.")
 	case len(c.OIDCDomains)+len(c.OIDCGroups) == 0:
