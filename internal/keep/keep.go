@@ -47,13 +47,16 @@ func (c RetentionChange) Apply(r Retention) Retention {
 	return r
 }
 
+// Possible reports whether a session can keep something for a time: for 0, or between LeastMs and MostMs.
+func Possible(ms int64) bool { return ms == 0 || ms >= LeastMs && ms <= MostMs }
+
 // Problem is why a time of a field is not possible.
 type Problem struct{ Field, Message string }
 
 // Problems returns what is wrong with the times of a session.
 func (r Retention) Problems() (all []Problem) {
 	for _, f := range r.fields() {
-		if ms := *f.ms; ms != 0 && (ms < LeastMs || ms > MostMs) {
+		if !Possible(*f.ms) {
 			all = append(all, Problem{f.name, "must be 0 for no limit, or between 3600000 (an hour) and 3155760000000 (a hundred years) milliseconds"})
 		}
 	}

@@ -57,7 +57,7 @@ func (c *sessionsKeepCmd) change() (out shoal.RetentionChange, err error) {
 		if err != nil {
 			return out, shoal.E("", cli.KindUsage, fmt.Sprintf("%s %v.", f.flag, err))
 		}
-		if ms != 0 && (ms < keep.LeastMs || ms > keep.MostMs) {
+		if !keep.Possible(ms) {
 			return out, shoal.E("", cli.KindUsage, fmt.Sprintf("%s must be between %s and %s, or forever.", f.flag, keep.Text(keep.LeastMs), keep.Text(keep.MostMs)))
 		}
 		*f.to = &ms
