@@ -27,12 +27,8 @@ const ByProvider shoal.KeyID = "identity-provider"
 // the key or the person; SignIn checks no rights.
 func (k *Keys) SignIn(ctx context.Context, of shoal.Key, hash, logoutToken string, until shoal.Time) (key shoal.Key, err error) {
 	err = k.core.Change(ctx, "hub.Keys.SignIn", storage.Global, func(ch *core.Change) error {
-		if err := ch.SweepSignIns(ch.At, shoal.At(ch.At.Add(-SignInUnused))); err != nil {
+		if key, err = newSignIn(ch, of, "console", until); err != nil {
 			return err
-		}
-		key = shoal.Key{
-			ID: shoal.NewID[shoal.KeyID](shoal.PrefixKey), Role: of.Role, SessionID: of.SessionID, EntityID: of.EntityID,
-			Name: "console", CreatedAt: ch.At, ExpiresAt: &until, Scopes: []string{}, Address: of.Address, Device: of.Device,
 		}
 		if err := errors.Join(ch.InsertSignIn(key, hash, of.ID), recordSignIn(ch, of, key)); err != nil || logoutToken == "" {
 			return err
@@ -40,6 +36,16 @@ func (k *Keys) SignIn(ctx context.Context, of shoal.Key, hash, logoutToken strin
 		return ch.SaveLogoutToken(key.ID, logoutToken)
 	})
 	return key, err
+}
+
+// newSignIn deletes sign-ins that have ended or were not used, and returns the key of a new one with a name: it
+// has the rights, the Device and the Address of the key of.
+func newSignIn(ch *core.Change, of shoal.Key, name string, until shoal.Time) (shoal.Key, error) {
+	key := shoal.Key{
+		ID: shoal.NewID[shoal.KeyID](shoal.PrefixKey), Role: of.Role, SessionID: of.SessionID, EntityID: of.EntityID,
+		Name: name, CreatedAt: ch.At, ExpiresAt: &until, Scopes: []string{}, Address: of.Address, Device: of.Device,
+	}
+	return key, ch.SweepSignIns(ch.At, shoal.At(ch.At.Add(-SignInUnused)))
 }
 
 // recordSignIn records a sign-in as an act of the key that was exchanged for it, of the person whom an

@@ -33,12 +33,10 @@ func (k *Keys) SignInByToken(ctx context.Context, of shoal.Key, hash string, unt
 		if err != nil {
 			return err
 		}
-		if err := ch.SweepSignIns(ch.At, shoal.At(ch.At.Add(-SignInUnused))); err != nil {
+		of.Role = shoal.RoleEntity
+		key, err := newSignIn(ch, of, "token", until)
+		if err != nil {
 			return err
-		}
-		key := shoal.Key{
-			ID: shoal.NewID[shoal.KeyID](shoal.PrefixKey), Role: shoal.RoleEntity, SessionID: of.SessionID, EntityID: of.EntityID,
-			Name: "token", CreatedAt: ch.At, ExpiresAt: &until, Scopes: []string{}, Address: of.Address, Device: of.Device,
 		}
 		caller := principalOf(key)
 		caller.KeyID = ByProvider
