@@ -27,11 +27,6 @@ package auth
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
-	"errors"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -41,7 +36,6 @@ import (
 	"github.com/shoal-dev/shoal"
 	"github.com/shoal-dev/shoal/internal/guard"
 	"github.com/shoal-dev/shoal/internal/hub"
-	"github.com/shoal-dev/shoal/internal/hub/access"
 	"github.com/shoal-dev/shoal/internal/limit"
 	"github.com/shoal-dev/shoal/internal/metrics"
 	"github.com/shoal-dev/shoal/internal/scopes"
@@ -95,22 +89,6 @@ type Authenticator struct {
 	made  map[madeEntity]int64 // entities that existed at a revocation count, with Off
 }
 
-// knownKey is a key that was looked up a moment ago, and how many revocations
-// there had been then.
-type knownKey struct {
-	recognised
-	at          time.Time
-	revocations int64
-}
-
-// recognised is a key that works. role is that of its entity in the session, empty if it has
-// none.
-type recognised struct {
-	shoal.Key
-	role   shoal.SessionRole
-	signIn shoal.KeyID // of the browser that acts with the key
-}
-
 type madeEntity struct {
 	session shoal.SessionID
 	entity  shoal.EntityID
@@ -136,43 +114,6 @@ func New(h *hub.Hub, o Options) *Authenticator {
 		tokens:   o.Tokens, tokenSignIns: limit.NewRates[madeEntity](1.0/60, mostSignIns, addresses),
 		refused: o.Metrics.Counters("shoal_callers_refused_total", "Calls that were refused because of who made them or how often, by why.", "code"),
 	}
-}
-
-// NewSecret returns a secret that no other key has.
-func NewSecret() string { return "shoal_" + randomText() }
-
-// randomText returns 256 random bits.
-func randomText() string {
-	var b [32]byte
-	_, _ = rand.Read(b[:]) // documented to never fail
-	return base64.RawURLEncoding.EncodeToString(b[:])
-}
-
-// Hash returns the hash under which a secret is stored.
-func Hash(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:])
-}
-
-// CreateKey creates a key. Its Secret is set in this result only; repeated under the
-// same idempotency key, the call returns the same key with Secret nil.
-func (a *Authenticator) CreateKey(ctx context.Context, caller shoal.Principal, n shoal.NewKey, idempotencyKey string) (shoal.Key, error) {
-	secret := NewSecret()
-	key, replayed, err := a.hub.Keys.Create(ctx, caller, n, Hash(secret), idempotencyKey)
-	if err == nil && !replayed {
-		key.Secret = &secret
-	}
-	return key, err
-}
-
-// RotateKey replaces a key by a new one, whose Secret is set as CreateKey sets it.
-func (a *Authenticator) RotateKey(ctx context.Context, caller shoal.Principal, id shoal.KeyID, r shoal.KeyRotation, idempotencyKey string) (shoal.Key, error) {
-	secret := NewSecret()
-	key, replayed, err := a.hub.Keys.Rotate(ctx, caller, id, r, Hash(secret), idempotencyKey)
-	if err == nil && !replayed {
-		key.Secret = &secret
-	}
-	return key, err
 }
 
 // Principal recognises the caller of a REST request by the key in its header, or
@@ -320,75 +261,6 @@ func (a *Authenticator) bearer(r *http.Request) (caller shoal.Principal, err err
 		key, err = a.recognise(r, secret)
 	}
 	return principal(key), err
-}
-
-// recognise returns the key with this secret, if it works, and notes that it was
-// used.
-func (a *Authenticator) recognise(r *http.Request, secret string) (recognised, error) {
-	key, err := a.recogniseHash(r, Hash(secret))
-	if err != nil {
-		return recognised{}, err
-	}
-	if strings.HasPrefix(secret, signInPrefix) && unused(key.Key) >= access.SignInUnused {
-		return recognised{}, denied("Nobody has used this browser's sign-in for 12 hours. Sign in again.")
-	}
-	a.hub.Keys.RecordUse(key.Key, a.address(r))
-	return key, nil
-}
-
-// recogniseHash returns the key whose secret has this hash, if it works.
-func (a *Authenticator) recogniseHash(r *http.Request, hash string) (recognised, error) {
-	key, err := a.try(r, hash)
-	if err != nil {
-		return recognised{}, err
-	}
-	if key.ExpiresAt != nil && !key.ExpiresAt.After(time.Now()) {
-		return recognised{}, denied("This key has expired. Ask an admin for a new one.")
-	}
-	return key, nil
-}
-
-// principal returns the principal that a key proves.
-func principal(key recognised) shoal.Principal {
-	caller := shoal.Principal{KeyID: key.ID, SignIn: key.signIn, Role: key.Role, SessionRole: key.role, Scopes: scopes.Text(key.Scopes)}
-	if key.SessionID != nil {
-		caller.SessionID = *key.SessionID
-	}
-	if key.EntityID != nil {
-		caller.EntityID = *key.EntityID
-	}
-	return caller
-}
-
-func denied(msg string) error { return shoal.E("auth.Principal", shoal.Unauthenticated, msg) }
-
-// lookUp finds a key by its hash. The hash of a 256-bit secret is compared, so
-// the time of the look-up reveals nothing about any secret.
-func (a *Authenticator) lookUp(ctx context.Context, hash string) (recognised, error) {
-	// Counted before the look-up: a key that is revoked meanwhile is not
-	// believed a second time.
-	revocations := a.hub.Keys.Revocations()
-	a.mu.RLock()
-	k, ok := a.known[hash]
-	a.mu.RUnlock()
-	if ok && k.revocations == revocations && time.Since(k.at) < knownFor {
-		return k.recognised, nil
-	}
-	found, role, err := a.hub.Keys.ByHash(ctx, hash)
-	if errors.Is(err, shoal.NotFound) {
-		return recognised{}, denied("This key is unknown or was revoked. Ask an admin for a new one.")
-	}
-	if err != nil {
-		return recognised{}, err
-	}
-	key := recognised{Key: found, role: role}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.known) >= knownMax {
-		clear(a.known)
-	}
-	a.known[hash] = knownKey{key, time.Now(), revocations}
-	return key, nil
 }
 
 // ensure registers an agent that names itself, which only Off allows.
