@@ -12,7 +12,7 @@ import (
 
 // Tokens recognises people by access tokens that are not of this server, such as JWT of a company's identity provider.
 type Tokens interface {
-	// Recognise returns the person of a token, in which session they are, and when the token ends. It fails with
+	// Recognise returns the person of a token, their session, and when the token ends. It fails with
 	// Unauthenticated, Forbidden or Busy.
 	Recognise(ctx context.Context, token string) (session shoal.SessionID, person shoal.EntityID, ends shoal.Time, err error)
 	// Name is what people call the issuer of the tokens.

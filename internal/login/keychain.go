@@ -28,7 +28,7 @@ const (
 	keychainPatience = 30 * time.Second
 )
 
-var errNoKeychain = errors.New("there is no keychain here")
+var errNoKeychain = errors.New("this machine has no keychain that can be asked")
 
 // reachable reports whether the keychain can be asked. Without a session bus, the library would start one; and a
 // keychain that is locked asks on a display.

@@ -58,8 +58,9 @@ func reaching(h *http.Client) *http.Client {
 	return h
 }
 
-// Discover asks a server how it signs programs in; h reaches it, nil in the usual way. It fails with client.ErrUnreachable if no server answers,
-// and with NotFound, and what to do, for one that signs nobody in.
+// Discover asks a server how it signs programs in; h reaches it, nil in the usual way. It fails with
+// client.ErrUnreachable without an answer, and with NotFound, and what to do, for a server that does not
+// sign programs in.
 func Discover(ctx context.Context, h *http.Client, at string) (*Server, error) {
 	s := &Server{http: reaching(h), url: at}
 	var resource struct {
@@ -184,8 +185,8 @@ type Attempt struct {
 	verifier string
 }
 
-// Begin begins a sign-in: it registers this program under a name. The browser returns to a listener on this
-// machine, or, if there is none, shows the person a code.
+// Begin begins a sign-in: it registers this program under a name. The browser returns to the listener on
+// this machine; without one, with nil, the server shows the person a code.
 func (s *Server) Begin(ctx context.Context, name string, back net.Listener) (*Attempt, error) {
 	a := &Attempt{server: s, redirect: s.url + "/oauth/code", state: rand.Text(), verifier: rand.Text() + rand.Text()}
 	if back != nil {

@@ -25,8 +25,8 @@ type Session struct {
 	first  string // the access token that Key has returned
 }
 
-// Session returns a Session of an account of the store. h reaches the server of the account, nil in the usual way. It fails with
-// Unauthenticated if the keychain does not give the tokens.
+// Session returns a Session of an account of the store. h reaches the server of the account, nil in the
+// usual way. It fails with Unauthenticated if the keychain does not return the tokens.
 func (s *Store) Session(ctx context.Context, a Account, h *http.Client) (*Session, error) {
 	t, err := s.Tokens(ctx, a)
 	if err != nil {

@@ -54,9 +54,9 @@ func (t *Tokens) Check(ctx context.Context) {
 // Name is what people call the issuer.
 func (t *Tokens) Name() string { return t.p.Name }
 
-// Recognise returns the person of a token, who is created at the first one, in which session they are, and when
-// the token ends. It fails with Unauthenticated for a token that does not count, with Forbidden for a person who may
-// not enter, and with Busy while the keys of the issuer cannot be had.
+// Recognise returns the person of a token, their session, and when the token ends. It creates the person if the
+// session does not have them. It fails with Unauthenticated for a token that does not count, with Forbidden for a person who is
+// not admitted, and with Busy while the keys of the issuer cannot be had.
 func (t *Tokens) Recognise(ctx context.Context, token string) (session shoal.SessionID, person shoal.EntityID, ends shoal.Time, err error) {
 	if len(token) > MaxToken {
 		return "", "", ends, t.worthless("it is larger than 16 KiB")

@@ -14,7 +14,7 @@ import (
 // that the person has in the session, whose secret the client gets for the code. Of c, only what is of the
 // request counts. The key is listed and ended like the sign-in of a browser, with the name of the client as
 // its device, and ends no later than the key with which the person has signed in. For people of every role;
-// it fails with Forbidden for an admin who is nobody, for an agent, and for a key with scopes.
+// it fails with Forbidden for an admin that acts as no participant, for an agent, and for a key with scopes.
 func (g *Grants) GiveLogin(ctx context.Context, caller shoal.Principal, session shoal.SessionID, c Consent) (key shoal.Key, err error) {
 	const op = "hub.Grants.GiveLogin"
 	if err := errors.Join(core.CheckSession(caller, session), mayLogIn(caller)); err != nil {
